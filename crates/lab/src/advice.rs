@@ -1,11 +1,10 @@
-//! What is advised for the settings of servers, by the rules of their engines.
+//! Advice on the settings of servers, by the rules of their engines.
 
 use archive::{Advice, Platform, TargetRecord};
 use host::lint::ServerFacts;
 
 use crate::nodes::Nodes;
 
-/// What is advised for the settings of a target's server.
 pub(crate) fn server_advice(
     target: &Nodes,
     record: &TargetRecord,
@@ -36,7 +35,7 @@ mod tests {
     use super::*;
     use host::lint::Decision;
 
-    /// The texts of the engines are read as they stand in their files, so that none can be forgotten.
+    /// The test reads the engines' texts from their files, so that none can be forgotten.
     #[test]
     fn the_rules_of_all_engines_parse_and_have_their_sources() {
         let engines = Path::new("../engines");
@@ -51,7 +50,7 @@ mod tests {
             names.dedup();
             assert_eq!(names.len(), findings.len());
             for finding in &findings {
-                // Nothing is known of this server, so nothing can be decided, and the reason is a sentence.
+                // Without facts about this server nothing can be decided, and the reason is a sentence.
                 assert_eq!(
                     finding.decision,
                     Decision::CannotBeDecided,

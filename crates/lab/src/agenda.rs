@@ -1,24 +1,22 @@
-//! The agenda: the points to measure, and what cannot be measured.
+//! The agenda: points to measure, and tests that cannot be measured.
 
 use archive::{Missing, PointKey, Remark};
 
-/// All points of a run in the order in which they are measured.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Agenda {
     pub points: Vec<PointKey>,
-    /// Tests that a target cannot do.
+    /// Tests that a target cannot run.
     pub missing: Vec<Missing>,
 }
 
 impl Agenda {
-    /// Adds what cannot be measured, once.
     pub fn miss(&mut self, missing: Missing) {
         if !self.missing.contains(&missing) {
             self.missing.push(missing);
         }
     }
 
-    /// Adds the points of a target, or what stands in their way under the first one's name.
+    /// Adds the points of a target, or the obstacle under the name of the first one.
     pub fn add(
         &mut self,
         keys: Vec<PointKey>,

@@ -1,5 +1,5 @@
-//! The two sides of a pair, measured in slices in turn. What a side does beside driving, such as preparing its data and
-//! proving its work, it does while the other one waits.
+//! The two sides of a pair, measured in alternating slices. A side prepares its data and verifies its work while the
+//! other one waits.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -9,18 +9,17 @@ use load::clock::Slices;
 use load::{Clients, Clock, Drive, Outcome, RampUp};
 use stats::random::mix;
 
-/// Whose the tables are that the sides work on.
+/// Tables that the sides work on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tables {
-    /// Both sides read the same.
     Same,
-    /// Each side has its own, in one database.
+    /// Each side has separate tables in one database.
     Beside,
-    /// Each side has a database of its own.
+    /// Each side has a separate database.
     Apart,
 }
 
-/// What the two sides share.
+/// State that the two sides share.
 pub struct Sides {
     slices: Slices,
     first: usize,
@@ -32,7 +31,7 @@ pub struct Sides {
 
 #[derive(Default)]
 struct State {
-    /// Who does something beside driving.
+    /// Side that is preparing or verifying.
     busy: Option<usize>,
     sides: [SideState; 2],
     /// Clocks of the drives of both sides, by the number of the point.
@@ -42,28 +41,28 @@ struct State {
 #[derive(Default)]
 struct SideState {
     begun: usize,
-    /// Points of which the drive is over, or was left out.
+    /// Points whose drive has ended or was skipped.
     driven: usize,
     is_gone: bool,
 }
 
-/// A point that works on the same tables as that of the other side: what makes and removes them is done once.
+/// A point on the same tables as that of the other side, so that they are created and removed once.
 #[derive(Debug, Clone)]
 pub struct SharedPoint {
     done: Arc<Mutex<HashSet<String>>>,
-    /// Number of the point, from 1; the other side's has the same.
+    /// Number of the point, from 1, the same on the other side.
     pub number: usize,
 }
 
 impl SharedPoint {
-    /// Whether this side is the first of both to ask for this.
+    /// True for the first of both sides that calls this.
     pub fn is_first_to(&self, what: String) -> bool {
         let mut done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
         done.insert(what)
     }
 }
 
-/// One side, from when it has its turn to prepare until it is dropped.
+/// One side, from its turn to prepare until it is dropped.
 pub struct Side<'a> {
     sides: &'a Sides,
     number: usize,
@@ -86,7 +85,7 @@ impl Sides {
         }
     }
 
-    /// Side number 0 or 1, as soon as it may prepare; each is asked for once, on a thread of its own.
+    /// Side number 0 or 1, as soon as it may prepare; each is taken once, on a separate thread.
     pub fn side(&self, number: usize) -> Side<'_> {
         let mut state = self.lock();
         if number != self.first {
@@ -100,7 +99,7 @@ impl Sides {
         }
     }
 
-    /// Every change of the state is one step, so that it is whole whoever died with it.
+    /// Every change of the state is one step, so a panic elsewhere leaves it consistent.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -125,13 +124,13 @@ impl State {
     }
 }
 
-/// How the sides take turns in the point of this number: with lots of its own.
+/// Random order of the sides' slices in the point of this number.
 fn slices_of_point(slices: Slices, point: usize) -> Slices {
     let seed = mix(slices.seed ^ mix(point as u64));
     Slices { seed, ..slices }
 }
 
-/// A ramp-up in whole slices, at least as long as asked for.
+/// The ramp-up in whole slices, rounded up.
 fn slices_of_ramp_up(ramp_up: RampUp, slice: Duration) -> u32 {
     match ramp_up {
         RampUp::Time(time) => time.as_nanos().div_ceil(slice.as_nanos()) as u32,
@@ -139,12 +138,12 @@ fn slices_of_ramp_up(ramp_up: RampUp, slice: Duration) -> u32 {
     }
 }
 
-/// Puts the intervals, which are slices one after the other, where they were; of all times what counts is left.
+/// Moves the intervals, which are consecutive slices, to their real time, and excludes the uncounted part of each.
 fn lay_in_real_time(outcome: &mut Outcome, (side, slices): (usize, Slices), ramp_up: u32) {
     let share = slices.counted().as_secs_f64() / slices.slice.as_secs_f64();
     for interval in &mut outcome.intervals {
         let end = interval.at + interval.length + slices.slice * ramp_up;
-        // The last slice is over before its end, if the window is.
+        // The window may end within its last slice.
         let last = end.as_nanos().div_ceil(slices.slice.as_nanos()).max(1) as u64 - 1;
         let missing = slices.slice * (last as u32 + 1) - end;
         interval.length = interval.length.mul_f64(share);
@@ -157,7 +156,6 @@ fn lay_in_real_time(outcome: &mut Outcome, (side, slices): (usize, Slices), ramp
 }
 
 impl Side<'_> {
-    /// How the sides take turns.
     pub fn slices(&self) -> Slices {
         self.sides.slices
     }
@@ -166,7 +164,7 @@ impl Side<'_> {
         self.sides.tables
     }
 
-    /// The point at hand, where both sides work on the same tables.
+    /// The current point, if both sides work on the same tables.
     pub fn shared_point(&self) -> Option<SharedPoint> {
         (self.sides.tables == Tables::Same).then(|| SharedPoint {
             done: Arc::clone(&self.sides.done_for_both),
@@ -174,16 +172,16 @@ impl Side<'_> {
         })
     }
 
-    /// The next point begins. If the last one was not driven, the other side does not wait for it any more.
+    /// Begins the next point. If the last one was not driven, the other side stops waiting for it.
     pub fn next_point(&self) {
         let mut state = self.sides.lock();
         self.leave_out(&mut state);
         state.sides[self.number].begun += 1;
     }
 
-    /// Drives the point at hand in turn with the other side, which drives the same; interrupted if that does not. Each interval
-    /// of the series is one slice, and lies where it was in real time, from the first slice of the point on; of a point with
-    /// very many, several together.
+    /// Drives the current point in turn with the other side, which drives the same; interrupted if that does not.
+    /// Each interval of the series is one slice at its real time since the first slice of the point; a point with
+    /// very many slices has several per interval.
     pub fn drive(&self, clients: Clients, how: &Drive) -> Outcome {
         let (me, other) = (self.number, 1 - self.number);
         let mut state = self.sides.lock();
@@ -213,7 +211,7 @@ impl Side<'_> {
         let mut state = self.sides.lock();
         state.sides[me].driven = point + 1;
         self.sides.changed.notify_all();
-        // What this side does next would disturb the last slices of the other one.
+        // The next step of this side would disturb the last slices of the other one.
         let mut state = self.sides.wait_while(state, |state| {
             let is_driving = !state.sides[other].is_gone && state.sides[other].driven <= point;
             is_driving || state.busy.is_some()
@@ -222,7 +220,7 @@ impl Side<'_> {
         outcome
     }
 
-    /// Whoever waits for this side in a point that it has begun, or would have, waits in vain.
+    /// Ends the waiting of the other side for a drive of this side that will not happen.
     fn leave_out(&self, state: &mut State) {
         let begun = state.sides[self.number].begun;
         if state.sides[self.number].driven < begun {
@@ -291,7 +289,7 @@ mod tests {
         side.drive(Clients::Blocking(mock.sessions(1)), &how)
     }
 
-    /// Each prepares alone, the first one first; they drive together, and go on alone.
+    /// The sides prepare one after the other, drive together, and finish separately.
     #[test]
     fn sides_prepare_one_after_the_other_and_drive_together() {
         let (sides, log) = (sides(), Mutex::new(Vec::new()));
@@ -322,7 +320,7 @@ mod tests {
                 assert_eq!(log[at + 1], (entry.0, next), "{log:?}");
             }
         }
-        // Both had prepared before either proved.
+        // Both have prepared before either verifies.
         assert!(
             log[..4]
                 .iter()
@@ -354,7 +352,7 @@ mod tests {
             let ends = outcome.intervals.iter();
             ends.map(|i| (i.at + i.length).as_millis()).collect()
         };
-        // 20 ms of ramp-up are one slice; then there are three and a half.
+        // A ramp-up of 20 ms is one slice; three and a half follow.
         let (a, b) = (ends(&a), ends(&b));
         assert!(a.len() >= 4 && b.len() >= 4, "{a:?} {b:?}");
         for (pair, (a, b)) in (1..4).zip(a.iter().zip(&b)) {
@@ -362,7 +360,7 @@ mod tests {
             ends.sort_unstable();
             assert_eq!(ends, [begun + 20, begun + 40]);
         }
-        // Half of a slice; later where the last operation took longer.
+        // The last slice is a half; it ends later if its last operation took longer.
         let mut last = [a[3], b[3]];
         last.sort_unstable();
         assert!(last[0] >= 169 && last[1] >= 189, "{last:?}");

@@ -1,7 +1,7 @@
-//! A thread that is at work beside something else, and ends with it.
+//! A thread that runs during other work and ends with it.
 
-/// Does `work` beside a thread of this name that does `thread`; `end` tells that to end, even when the work panics, which
-/// would otherwise wait for it for ever. Where no thread can be had, the log says what is `missing`.
+/// Runs `thread` on a thread of this name during `work`. `end` ends the thread even if the work panics, which would
+/// otherwise wait forever. If no thread can be started, the log names the `missing` function.
 pub(crate) fn beside<T>(
     (name, missing): (&str, &str),
     thread: impl FnOnce() + Send,

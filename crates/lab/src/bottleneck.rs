@@ -1,8 +1,8 @@
-//! Names what held a point back, in one sentence with the numbers it rests on.
+//! Names the bottleneck of a point in one sentence with its numbers.
 //!
-//! The jobs' time decides, not the load of the machine: a resource is named only when the jobs spent a
-//! large part of their busy time on it, so that a machine that others keep busy is not blamed for what
-//! happened elsewhere, and busy processors are not blamed where all jobs stand in a queue for a lock.
+//! The time of the jobs decides, not the load of the machine: a resource is named only if the jobs spent a large part
+//! of their busy time on it. A machine that others keep busy is thus not blamed for other waits, and busy processors
+//! are not blamed if all jobs wait for a lock.
 
 mod evidence;
 mod finding;
@@ -15,7 +15,6 @@ pub use evidence::*;
 use finding::{Finding, Shortage};
 use shares::Shares;
 
-/// Names what held the point back.
 pub fn judge(evidence: &Evidence<'_>) -> Bottleneck {
     let finding = find(evidence);
     Bottleneck {
@@ -68,7 +67,7 @@ impl Finding {
             Self::NothingDone | Self::Untold { .. } => Resource::Unknown,
             Self::DriverAlone { .. } => Resource::Driver,
             Self::Paused { .. } => Resource::None,
-            // Processors take the time of who waits for nothing else, and are at their end only when all are busy.
+            // Processors limit a job only if it waits for nothing else, and are exhausted only when all are busy.
             Self::Most {
                 resource: Resource::Cpu,
                 ..
@@ -80,8 +79,8 @@ impl Finding {
     }
 }
 
-/// Memory that is too small shows as something else: pages are read that have been there before, and who needs one in
-/// the middle of its work is seen at work. So it is named in place of these, and of nothing else that the jobs waited for.
+/// A shortage of memory appears as other waits: evicted pages are read again, and a job that needs one in the middle
+/// of its work appears to work. So memory is named instead of these waits, and of no others.
 fn shortage(resource: Resource, figures: &Figures) -> Option<Shortage> {
     let may_be = match resource {
         Resource::Device | Resource::OtherWait => true,

@@ -1,4 +1,4 @@
-//! What makes a point invalid (a reason), and what a reader should know about it (a note).
+//! Checks that make a point invalid (a reason) or add information for its reader (a note).
 
 mod pace;
 mod slices;
@@ -15,22 +15,21 @@ pub use pace::{Offered, blame_driver, stood_still};
 pub use slices::{SLICE_MAX, SLICE_MIN, slices_of};
 pub(crate) use slices::{in_slices, slices_too_short};
 
-/// Share of the jobs' time in the driver from which a reader should know.
+/// Share of the jobs' time in the driver that is noted.
 const DRIVER_PCT_NOTED: f64 = 5.0;
-/// Less of the driver's own time may be one moment in which the machine halted, in a point of some milliseconds.
+/// Less driver time may be a single halt of the machine in a point of some milliseconds.
 const OWN_MIN: Duration = Duration::from_millis(10);
-/// Shortest point whose figure is not dominated by how it began and ended.
+/// Shortest point whose figure is not dominated by its beginning and end.
 const ELAPSED_S_MIN: f64 = 0.1;
-/// Stolen processor time from which a reader should know.
 const STEAL_PCT_NOTED: f64 = 5.0;
 /// Part of the expected bytes that a cold read has to bring from the device.
 const COLD_SHARE_MIN: f64 = 0.5;
-/// Device reads that a point in memory may see from other programs, MB.
+/// Device reads by other programs that a point in memory tolerates, MB.
 const WARM_MB_MAX: f64 = 4.0;
-/// Device writes from which the reader of a test that only reads should know, MB; the device counts everybody's.
+/// Device writes that are noted for a read-only test, MB; the device counts all programs.
 const WRITTEN_MB_NOTED: f64 = 16.0;
 
-/// Why a point's figures must not be used.
+/// Reasons why a point's figures must not be used.
 pub fn reasons(outcome: &Outcome, limits: &Validity) -> Vec<Remark> {
     let mut reasons = Vec::new();
     if outcome.errors() > 0 {
@@ -51,7 +50,7 @@ pub fn reasons(outcome: &Outcome, limits: &Validity) -> Vec<Remark> {
     reasons
 }
 
-/// What the driver did beyond the limits, and whether it is allowed.
+/// Limits that the driver exceeded, if `allowed` by the plan or not.
 fn driver_above(outcome: &Outcome, limits: &Validity, allowed: bool) -> Vec<Remark> {
     let mut found = Vec::new();
     let is_above = |pct: f64, limit: f64| limit < 100.0 && pct > limit;
@@ -68,7 +67,7 @@ fn driver_above(outcome: &Outcome, limits: &Validity, allowed: bool) -> Vec<Rema
             allowed,
         });
     }
-    // Of few operations one may be late.
+    // Among few operations one may be late.
     let late_pct = outcome.late_starts as f64 * 100.0 / outcome.operations().max(100) as f64;
     if is_above(late_pct, limits.late_starts_pct_max) {
         found.push(Remark::LateStarts {
@@ -80,7 +79,7 @@ fn driver_above(outcome: &Outcome, limits: &Validity, allowed: bool) -> Vec<Rema
     found
 }
 
-/// What only the limits of the plan let pass.
+/// Excesses that only the limits of the plan permit.
 fn allowed(outcome: &Outcome, limits: &Validity) -> Vec<Remark> {
     let invalid = driver_above(outcome, limits, true);
     let above = driver_above(outcome, &Validity::USUAL, true);
@@ -88,7 +87,7 @@ fn allowed(outcome: &Outcome, limits: &Validity) -> Vec<Remark> {
     limits.note().into_iter().chain(allowed).collect()
 }
 
-/// Threads of an event loop, and how busy the busiest of them was, in percent.
+/// Threads of an event loop, and the load of the busiest of them, in percent.
 fn busiest(outcome: &Outcome) -> Option<(usize, f64)> {
     let used = outcome.driver_threads?;
     let elapsed_s = outcome.elapsed.as_secs_f64();
@@ -96,8 +95,8 @@ fn busiest(outcome: &Outcome) -> Option<(usize, f64)> {
     (elapsed_s > 0.0).then_some((used.threads, pct))
 }
 
-/// Share of the jobs' time, in percent, that was surely the driver's own: without all time in which a job waited
-/// for a processor, because on a busy machine it may have been in the driver when it was put aside.
+/// Share of the jobs' time, in percent, that was certainly the driver's: without all waits for a processor, because a
+/// preempted job may have been in the driver.
 pub fn own_pct(outcome: &Outcome) -> Option<f64> {
     let active: Duration = outcome.clients.iter().map(|client| client.active).sum();
     let own = own_time(outcome);
@@ -109,21 +108,21 @@ fn own_time(outcome: &Outcome) -> Duration {
     outcome.driver_time().saturating_sub(queued)
 }
 
-/// Statements so short that a rate shows what the driver takes for each.
+/// Statements so short that the driver's time per statement matters for the rate.
 const SHORT_US_MAX: f64 = 1_000.0;
 
-/// That threads sent short statements to a server, one for each job: an event loop takes another time for each.
+/// Note that one thread per job sent short statements to a server: an event loop takes another time for each.
 pub fn drive_note(outcome: &Outcome) -> Option<Remark> {
     let service = outcome.total().service;
     let is_short = service.count() > 0 && service.mean_us() < SHORT_US_MAX;
     (outcome.driver_threads.is_none() && is_short).then_some(Remark::ThreadPerJob)
 }
 
-/// What a reader should know, though it does not make the point invalid.
+/// Notes for the reader that do not make the point invalid.
 pub fn notes(outcome: &Outcome, figures: &Figures, limits: &Validity) -> Vec<Remark> {
     let mut notes = allowed(outcome, limits);
     notes.extend(pace::stall_note(outcome, limits));
-    // A driver that was the bottleneck is told already, and need not be noted as well.
+    // A driver that was the bottleneck is already named.
     let limit = Validity::USUAL.driver_pct_max;
     let was_bottleneck = own_pct(outcome).is_some_and(|pct| pct > limit);
     if let Some(driver_pct) = figures
@@ -147,20 +146,18 @@ pub fn notes(outcome: &Outcome, figures: &Figures, limits: &Validity) -> Vec<Rem
     notes
 }
 
-/// What other programs took away from the database: processors, and the device.
+/// Notes on processors and device time that other programs took from the database.
 pub fn notes_on_others(figures: &Figures) -> impl Iterator<Item = Remark> {
     [crowded_note(figures), shared_device_note(figures)]
         .into_iter()
         .flatten()
 }
 
-/// What other programs took of the processors.
 fn crowded_note(figures: &Figures) -> Option<Remark> {
     let others_pct = figures.cpu_by_others_pct?;
     (figures.are_processors_crowded()?).then_some(Remark::Crowded { others_pct })
 }
 
-/// What other programs took of the device.
 fn shared_device_note(figures: &Figures) -> Option<Remark> {
     let shared = Remark::DeviceShared {
         read_mb_per_s: figures.read_by_others_mb_per_s?,
@@ -170,7 +167,7 @@ fn shared_device_note(figures: &Figures) -> Option<Remark> {
     figures.is_device_crowded().then_some(shared)
 }
 
-/// What the sampler could not see, and why.
+/// Notes on figures that the sampler could not read, with the reason.
 pub fn host_notes(used: &HostUse) -> Vec<Remark> {
     let about_host = [&used.unknown, &used.io_reason, &used.remark];
     let about_owners = used.owners_reason.clone();
@@ -186,16 +183,14 @@ pub fn host_notes(used: &HostUse) -> Vec<Remark> {
         .collect()
 }
 
-/// Whether the wall clock was set meanwhile.
 pub fn clock_note(stopwatch: &Stopwatch) -> Option<Remark> {
     let step_s = stopwatch.clock_step_s()?;
     Some(Remark::ClockStepped { step_s })
 }
 
-/// Where the data came from, as the device's counters saw it, when that is not where they were meant
-/// to come from.
+/// Note that the data, by the device's counters, came from another place than intended.
 ///
-/// `cache` is the state before the point, `expected_bytes` what a cold read must bring from the device.
+/// `cache` is the state before the point, `expected_bytes` the bytes that a cold read must bring from the device.
 pub fn cache_note(
     cache: &CacheState,
     expected_bytes: Option<u64>,
@@ -226,7 +221,7 @@ pub fn cache_note(
     }
 }
 
-/// What was written to the device while a test only read.
+/// Note on device writes during a read-only test.
 pub fn write_note(writes: bool, figures: &Figures) -> Option<Remark> {
     let written_mb = figures.write_mb_per_s? * figures.elapsed_s?;
     let is_noted = !writes && written_mb > WRITTEN_MB_NOTED;
@@ -303,9 +298,9 @@ mod tests {
             Remark::DriverTooSlow { allowed: false, .. }
         ));
         assert!(reasons(&of_one_job(100, 80, 0), &STRICT).is_empty());
-        // A moment of a query that takes two.
+        // One pause, of a query that takes twice as long, is valid.
         assert!(reasons(&of_one_job(3, 2, 0), &STRICT).is_empty());
-        // Put aside for 30 ms by the scheduler: perhaps in the driver, perhaps not; surely not its work.
+        // Preempted for 30 ms, perhaps in the driver and perhaps not, so the time is not certainly its work.
         assert!(reasons(&of_one_job(100, 60, 30), &STRICT).is_empty());
         let figures = Figures {
             little_error_pct: Some(40.0),
@@ -328,7 +323,7 @@ mod tests {
             strict[1].to_string().contains("3 of 200 operations"),
             "{strict:?}"
         );
-        // One of few, and one in a hundred, may be late.
+        // One of few, or one in a hundred, may be late.
         for (late_starts, operations) in [(1, 10), (2, 200)] {
             assert_eq!(reasons(&late(late_starts, operations), &STRICT).len(), 1);
         }
@@ -357,7 +352,7 @@ mod tests {
             "40 % of the jobs' time was spent in the driver itself; run it on another or faster machine; allowed by the plan"
         ));
         assert!(texts[2].contains("200 of 200 operations"));
-        // Errors are no matter of limits.
+        // No limit permits errors.
         let failed = Outcome {
             kinds: done(10, 1).kinds,
             ..late(0, 10)

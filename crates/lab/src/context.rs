@@ -1,4 +1,4 @@
-//! What all points of a run share.
+//! State that all points of a run share.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -18,37 +18,35 @@ use crate::server_memory::ServerMemory;
 use crate::servers::Servers;
 use crate::session_sampler::WaitsSeen;
 
-/// What all points of a run share.
 pub struct RunContext<'a> {
-    /// Number of the run in the archive.
     pub run: i64,
     pub plan: &'a str,
     pub targets: &'a [Nodes],
-    /// What watches driver and machine, one per target.
+    /// Samplers of driver and machine, one per target.
     pub samplers: &'a [HostWatch],
     pub seed: u64,
     pub repeat: u32,
     /// Limits of the checks on the driver.
     pub validity: Validity,
     pub interval: Duration,
-    /// Hardware threads of the targets' machine; `None` where nothing is known of it.
+    /// Hardware threads of the targets' machine, if known.
     pub hardware_threads: Option<u32>,
     /// Fingerprint of machine and target, one per target.
     pub platforms: Vec<String>,
     pub clock: Arc<dyn WallClock>,
     pub stop: &'a AtomicBool,
-    /// Since when the servers run.
+    /// Start times of the servers.
     pub servers: Servers,
-    /// What the servers took of memory before there were users.
+    /// Memory of the servers before there were users.
     pub server_memory: ServerMemory,
-    /// The side of a study that is measured in slices, in turn with the other one.
+    /// Side of a study in slices.
     pub side: Option<&'a Side<'a>>,
-    /// What sessions were seen doing, for who watches the run.
+    /// Waits of sessions, for the observer of the run.
     pub(crate) waits_seen: Option<WaitsSeen>,
 }
 
 impl RunContext<'_> {
-    /// Fingerprint of all that a point was configured by: machine and target, its test, its step.
+    /// Fingerprint of a point's configuration: machine and target, its test, its step.
     pub fn configuration(&self, step: &Step, key: &PointKey, definition: &str) -> String {
         let step = step.to_toml();
         let platform = &self.platforms[key.target as usize];
@@ -59,7 +57,7 @@ impl RunContext<'_> {
         }
     }
 
-    /// Drives what is measured, in turn with the other side where there is one.
+    /// Drives the clients, in turn with the other side if there is one.
     pub fn drive(&self, clients: Clients, how: &Drive) -> Outcome {
         match self.side {
             Some(side) => side.drive(clients, how),
@@ -67,10 +65,10 @@ impl RunContext<'_> {
         }
     }
 
-    /// The programs that a target is made of; one that is a copy works together with what it is a copy of.
+    /// Programs of a target, including those of the target that it is a copy of.
     ///
     /// # Errors
-    /// With the reason, where a server's process is not known.
+    /// The reason why a server's process is unknown.
     pub fn programs(&self, target: u32) -> std::result::Result<Programs, String> {
         let target = &self.targets[target as usize];
         let source = source_of(self.targets).filter(|_| target.is_replica());
@@ -78,19 +76,18 @@ impl RunContext<'_> {
         programs_of(both.flat_map(|target| &target.nodes))
     }
 
-    /// Sessions are about to be opened on databases in the server of this target: what its server takes of memory until now is
-    /// not theirs. Nothing where its processes are not known, or two sides of a study share it.
+    /// Records the memory of the target's server before sessions open on `nodes`. Does nothing if its processes are
+    /// unknown, or if two sides of a study share it.
     pub fn sessions_open(&self, nodes: &Nodes, site: u32) {
         if let (None, Ok(programs)) = (self.side, self.programs(site)) {
             self.server_memory.look_before(site, nodes, &programs);
         }
     }
 
-    /// MB of memory that each of so many sessions takes, which are open now; `None` where it cannot be known: for few sessions,
-    /// and on other machines.
+    /// MB of memory per open session; `None` if it cannot be determined: for few sessions, and on other machines.
     ///
     /// # Errors
-    /// Why it is not known here.
+    /// The reason why it is unknown here.
     pub fn session_memory_mb(
         &self,
         nodes: &Nodes,
@@ -106,7 +103,7 @@ impl RunContext<'_> {
         }
     }
 
-    /// A point of a step without figures, begun now; `definition` is the fingerprint of what is measured.
+    /// A point without figures that begins now; `definition` is the fingerprint of its test.
     pub fn blank(
         &self,
         step: &Step,

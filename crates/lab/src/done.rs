@@ -1,33 +1,32 @@
-//! What became of something that was to be measured.
+//! Results of measuring a key of the agenda.
 
 use archive::{Archive, Point, Remark};
 
 use crate::context::RunContext;
 use crate::error::Result;
 
-/// What became of a key of the agenda.
+/// Result of a key of the agenda.
 pub enum Done {
-    /// It and what belongs to it is in the archive.
+    /// The point and everything that belongs to it is in the archive.
     Entered(Vec<Point>),
-    /// Its user stopped it; nothing of it is kept.
+    /// The user stopped it; nothing of it is stored.
     Interrupted,
     Broken(String),
-    /// The target does not hold what is measured: its user has to load it first.
+    /// The target does not hold the data: its user has to load them first.
     NotLoaded(Box<dyn std::error::Error + Send + Sync>),
 }
 
-/// What measuring a key gave.
 pub enum Measured {
     /// A point, or points that belong together.
     Points(Vec<Point>),
     Interrupted,
     Broken(String),
-    /// The target does not hold what is measured: its user has to load it first.
+    /// The target does not hold the data: its user has to load them first.
     NotLoaded(Box<dyn std::error::Error + Send + Sync>),
 }
 
 impl Measured {
-    /// Puts a note at the head of the points of one test.
+    /// Puts a note in front of those of one test's points.
     pub fn note(&mut self, test: &str, note: &Remark) {
         if let Self::Points(points) = self {
             let of_test = points.iter_mut().filter(|point| point.key.test == test);
@@ -35,7 +34,7 @@ impl Measured {
         }
     }
 
-    /// What became of a drive that did not come to its end.
+    /// The result of an incomplete drive as an error.
     pub fn cut_short(interrupted: bool, fatal: Option<&str>) -> std::result::Result<(), Self> {
         match fatal {
             _ if interrupted => Err(Self::Interrupted),
@@ -44,20 +43,20 @@ impl Measured {
         }
     }
 
-    /// Puts the points of a run into the archive; what became of their key.
+    /// Stores the points of a run, and returns the result of their key.
     ///
     /// # Errors
-    /// The archive.
+    /// Errors of the archive.
     pub fn enter(self, archive: &mut Archive, context: &RunContext<'_>) -> Result<Done> {
         self.enter_by(context, |points| {
             Ok(archive.append_points(context.run, points)?)
         })
     }
 
-    /// As [`Self::enter`], where more goes into the archive with the points.
+    /// Like [`Self::enter`], for more data than the points.
     ///
     /// # Errors
-    /// What `enter` gives.
+    /// Errors of `enter`.
     pub fn enter_by(
         self,
         context: &RunContext<'_>,

@@ -1,21 +1,20 @@
-//! What can go wrong with a run.
+//! Errors of a run.
 
 use archive::ArchiveError;
 use engine::{TargetError, UrlError};
 
-/// Result of everything in the laboratory.
 pub type Result<T> = std::result::Result<T, LabError>;
 
-/// Why a run did not come to its end.
+/// Reason why a run ended early.
 #[derive(Debug, thiserror::Error)]
 pub enum LabError {
-    /// The plan is wrong in itself.
+    /// The plan is invalid.
     #[error("{0}")]
     Plan(String),
-    /// A target URL is wrong in itself.
+    /// A target URL is invalid.
     #[error(transparent)]
     Url(#[from] UrlError),
-    /// Something that a plan asks for cannot be read.
+    /// A file of the plan cannot be read.
     #[error("{0}")]
     Unreadable(String),
     #[error(transparent)]
@@ -24,10 +23,10 @@ pub enum LabError {
     Target(#[from] TargetError),
     #[error("{0}")]
     Host(String),
-    /// The target does not hold what a step measures.
+    /// The target does not hold the data of a step.
     #[error("{what}")]
     NotLoaded {
-        /// What is missing, as the workload's own error.
+        /// Missing data, as the workload's error.
         what: Box<dyn std::error::Error + Send + Sync>,
         /// Label of the run, or name of the study.
         label: String,
@@ -42,7 +41,7 @@ pub enum LabError {
         label: String,
         verb: &'static str,
     },
-    /// The target or its device gave out in the middle of the run.
+    /// The target or its device failed during the run.
     #[error("{message} ({finished} of {planned} points are kept in the archive); fix the cause")]
     Broken {
         message: String,
@@ -56,7 +55,7 @@ pub enum LabError {
 }
 
 impl LabError {
-    /// The same, where this verb and name resume it and not those of the run.
+    /// The same error with the verb and name of the study that resumes it.
     #[must_use]
     pub fn resumed_by(mut self, by: &'static str, name: &str) -> Self {
         if let Self::Interrupted { verb, label, .. }

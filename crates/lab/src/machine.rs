@@ -1,5 +1,4 @@
-//! The machine that a run's figures are about: this one, another one reached through ssh, or one of
-//! which nothing is known.
+//! The machine of a run's figures: this one, another one reached through ssh, or an unknown one.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,29 +14,29 @@ use crate::advice::server_advice;
 use crate::error::{LabError, Result};
 use crate::nodes::Nodes;
 
-/// Key of a target's settings under which the machine of its server stands.
+/// Key of the server's machine in a target's settings.
 const HOST: &str = "dbdyno.host";
-/// Key under which the device stands that its user named.
+/// Key of the device that the user named.
 const DEVICE: &str = "dbdyno.host_device";
-/// Key under which stands what has no device of its own, and why.
+/// Key of the files without a device, and the reason.
 const WITHOUT_DEVICE: &str = "dbdyno.without_device";
-/// Why nothing of the machine is known.
+/// Reason for an unknown machine.
 const ELSEWHERE: &str = "the server runs on another machine; name its host";
 
-/// What a user says about the machine of the servers.
+/// Options about the servers' machine.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct HostAsked {
-    /// Where it is; `None` for the one that the targets' URLs tell.
+    /// Its address; `None` for the machine in the targets' URLs.
     pub address: Option<SshAddress>,
-    /// The block device under the servers' data, where it cannot be found out.
+    /// Block device under the servers' data, if it cannot be detected.
     pub device: Option<String>,
 }
 
 impl HostAsked {
-    /// Takes `--host` and `--host-device` apart.
+    /// Parses `--host` and `--host-device`.
     ///
     /// # Errors
-    /// When the address is none.
+    /// The address is invalid.
     pub fn parse(address: Option<&str>, device: Option<&str>) -> Result<Self> {
         let address = address.map(SshAddress::parse).transpose();
         Ok(Self {
@@ -46,7 +45,7 @@ impl HostAsked {
         })
     }
 
-    /// What was said when a run was begun.
+    /// Options with which a run was begun.
     pub fn of_run(run: &Run) -> Self {
         let said = |key: &str| run.targets.iter().find_map(|t| t.settings.get(key));
         Self {
@@ -56,11 +55,11 @@ impl HostAsked {
     }
 }
 
-/// The machine, with everything that is asked of it once in a run.
+/// The machine, with everything that is read from it once per run.
 pub(crate) struct Machine {
     place: HostLocation,
     device: Option<String>,
-    /// Its basic facts; empty where nothing is known.
+    /// Its basic facts; empty if unknown.
     pub platform: Platform,
 }
 
@@ -70,18 +69,17 @@ enum HostLocation {
     Unknown,
 }
 
-/// One target on the machine: what is archived of it, and its devices or why there are none.
+/// One target on the machine: its archived record, and its devices or the reason why there are none.
 pub(crate) struct Site {
     pub record: TargetRecord,
     devices: std::result::Result<Stack, String>,
 }
 
 impl Machine {
-    /// The machine of these targets; logs on to it where it is another one. Touches no target.
+    /// The machine of these targets; logs in if it is another one. Touches no target.
     ///
     /// # Errors
-    /// When targets run on different machines, when `--host` is said of a database that runs inside
-    /// this process, or when the host cannot be reached.
+    /// Targets are on different machines, `--host` is given for an embedded database, or the host cannot be reached.
     pub fn of(groups: &[Vec<TargetUrl>], asked: &HostAsked) -> Result<Self> {
         let urls: Vec<&TargetUrl> = groups.iter().flatten().collect();
         let is_server = |url: &&TargetUrl| {
@@ -135,15 +133,15 @@ impl Machine {
         })
     }
 
-    /// Hardware threads for the default sweeps. Of an unknown machine the driver's are taken: how far
-    /// to sweep is a choice, not a figure.
+    /// Hardware threads for the default sweeps. For an unknown machine they are the driver's: the range of a sweep is
+    /// a choice, not a figure.
     pub fn threads(&self) -> u32 {
         let here = || host::facts(Path::new("/")).threads;
         self.platform.threads.or_else(here).unwrap_or(1)
     }
 
-    /// The machine in full with what is advised for it and for the servers on it. Where nothing can be read
-    /// of the machine, the servers still have their advice.
+    /// The machine in full, with advice on it and on the servers. If the machine cannot be read, the servers still
+    /// have their advice.
     pub fn inventory(&self, stated: &Stated, targets: &[Nodes], sites: &[Site]) -> Inventory {
         let root = match &self.place {
             HostLocation::Here => Some(Path::new("/")),
@@ -166,7 +164,7 @@ impl Machine {
             .map(|site| site.record.engine.as_str())
             .collect();
         let of_machine = host::lint::lint_for(&found, stated, Some(&makes));
-        // What is advised for the engine itself is nearer to its figures than what is for any machine.
+        // Advice on the engine precedes advice on any machine, because it is closer to the figures.
         let mut advice: Vec<_> = of_servers.collect();
         advice.extend(host::lint::advice(&of_machine));
         let document = Document {
@@ -179,7 +177,6 @@ impl Machine {
         }
     }
 
-    /// A target with the devices under its files.
     pub fn site(&self, target: &Nodes) -> Site {
         let mut record = target.record();
         let found = self.devices(target);
@@ -201,7 +198,7 @@ impl Machine {
         Site { record, devices }
     }
 
-    /// The devices under the files of a target, and what has none.
+    /// Devices under the files of a target, and files without one.
     fn devices(&self, target: &Nodes) -> std::result::Result<(Stack, Vec<NoDevice>), String> {
         match (&self.place, &self.device) {
             (HostLocation::Unknown, _) => Err(ELSEWHERE.to_owned()),
@@ -219,8 +216,8 @@ impl Machine {
         }
     }
 
-    /// Makes the settings of the kernel that a plan asks for, on the devices below these targets, until what is returned is
-    /// dropped; and puts back what a process left that was killed.
+    /// Applies the plan's settings of the kernel to the devices below these targets until the result is dropped, and
+    /// restores those of a killed process.
     ///
     /// # Errors
     /// When one of them cannot be made, or the devices are not of this machine.
@@ -243,7 +240,7 @@ impl Machine {
         tuned.map_err(|error| LabError::Host(error.to_string()))
     }
 
-    /// The devices whose requests are those of a target, if settings can be made on them.
+    /// Devices with the requests of a target, if settings can be made on them.
     fn tunable(&self, site: &Site) -> std::result::Result<Vec<String>, String> {
         let advice = "leave [host] out of the plan";
         match (&self.place, &site.devices) {
@@ -262,10 +259,10 @@ impl Machine {
         }
     }
 
-    /// Watches the machine and the driver's own process for one target.
+    /// Samples the machine and the driver's own process for one target.
     ///
     /// # Errors
-    /// When the machine cannot be sampled.
+    /// The machine cannot be sampled.
     pub fn watch(&self, site: &Site, interval: Duration) -> Result<HostWatch> {
         let devices = site.devices.clone();
         let driver = || {
@@ -293,7 +290,7 @@ impl Machine {
     }
 }
 
-/// What lies on no device, as a setting of the target; none where everything has one.
+/// Files without a device, as a setting of the target, if there are any.
 fn words_without(without: &[NoDevice]) -> Option<(String, String)> {
     let told: Vec<String> = without
         .iter()
@@ -303,14 +300,13 @@ fn words_without(without: &[NoDevice]) -> Option<(String, String)> {
 }
 
 impl Site {
-    /// What of the target belongs into a configuration's fingerprint: not where it lies, which is a
-    /// place and no property; its device is in it.
+    /// Properties of the target for a configuration's fingerprint. Its location is no property; its device is.
     pub fn properties(&self) -> String {
         let mut record = self.record.clone();
         record.url.clear();
         record.settings.remove(HOST);
         record.settings.remove(WITHOUT_DEVICE);
-        // What a user may see changes nothing of what is measured.
+        // The rights of a user do not change the figures.
         record.rights_missing = None;
         format!("{record:?}")
     }
@@ -337,7 +333,7 @@ mod tests {
 
     #[test]
     fn a_run_is_about_one_machine() {
-        // Of an address that is kept free for documentation.
+        // The address is reserved for documentation.
         let away = "postgres://u@192.0.2.1/d";
         let unknown = machine(&[away], None, None).unwrap();
         assert_eq!(unknown.platform, Platform::default());

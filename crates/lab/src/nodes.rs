@@ -1,5 +1,4 @@
-//! The targets of a run: URLs of one engine are the nodes of a cluster, different engines are targets
-//! of their own.
+//! Targets of a run: URLs of one engine are the nodes of a cluster, different engines are separate targets.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,16 +15,16 @@ pub struct Nodes {
     /// Name of the engine in the library's files.
     pub engine: String,
     pub nodes: Vec<Arc<dyn Target>>,
-    /// Whether the databases run inside this process.
+    /// The databases run inside this process.
     pub is_embedded: bool,
-    /// Threads inside one statement as each was opened, for tests that do not sweep them.
+    /// Threads inside one statement when each was opened, for tests that do not sweep them.
     threads: Vec<u32>,
 }
 
 /// Groups URLs by engine, in the order in which the engines are first named; touches no target.
 ///
 /// # Errors
-/// When a URL is wrong in itself, or two of them name the same file.
+/// A URL is invalid, or two of them name the same file.
 pub fn group(urls: &[TargetUrl]) -> Result<Vec<Vec<TargetUrl>>> {
     let mut groups: Vec<Vec<TargetUrl>> = Vec::new();
     let mut files: Vec<PathBuf> = Vec::new();
@@ -33,7 +32,7 @@ pub fn group(urls: &[TargetUrl]) -> Result<Vec<Vec<TargetUrl>>> {
         let mut url = url.clone();
         engines::find(&url)?;
         if let Some(file) = engines::file(&url) {
-            // A resumed run may be in another directory than the one that began it.
+            // A run may be resumed from another directory.
             let file = std::path::absolute(&file).unwrap_or(file);
             url.path = file.display().to_string();
             let file = real_path(&file);
@@ -52,11 +51,11 @@ pub fn group(urls: &[TargetUrl]) -> Result<Vec<Vec<TargetUrl>>> {
     Ok(groups)
 }
 
-/// The URLs of a target's nodes, which [`Nodes::record`] joined. Paths may hold spaces, so that only a
-/// space before the scheme parts two of them.
+/// URLs of a target's nodes, joined by [`Nodes::record`]. Paths may hold spaces, so only a space before a scheme
+/// separates two of them.
 ///
 /// # Errors
-/// When one is none, because somebody has changed the archive.
+/// One is invalid, because somebody has changed the archive.
 pub fn urls_of(record: &TargetRecord) -> Result<Vec<TargetUrl>> {
     let scheme = format!("{}:", record.name);
     let mut urls = vec![String::new()];
@@ -74,10 +73,10 @@ pub fn urls_of(record: &TargetRecord) -> Result<Vec<TargetUrl>> {
     urls.collect()
 }
 
-/// The URLs of all targets of a run.
+/// URLs of all targets of a run.
 ///
 /// # Errors
-/// As [`urls_of`].
+/// Those of [`urls_of`].
 pub fn urls_of_run(run: &Run) -> Result<Vec<TargetUrl>> {
     let each = run.targets.iter().map(urls_of);
     Ok(each.collect::<Result<Vec<_>>>()?.concat())
@@ -87,15 +86,15 @@ impl Nodes {
     /// Opens the databases of one group.
     ///
     /// # Errors
-    /// When one cannot be opened.
+    /// One cannot be opened.
     pub fn open(urls: &[TargetUrl]) -> Result<Self> {
         Self::open_each(urls, engines::open)
     }
 
-    /// The same with another way to open each.
+    /// Opens the databases of one group with `open_one`.
     ///
     /// # Errors
-    /// When one cannot be opened.
+    /// One cannot be opened.
     pub(crate) fn open_each(
         urls: &[TargetUrl],
         open: impl Fn(&TargetUrl) -> engine::Result<Arc<dyn Target>>,
@@ -118,11 +117,11 @@ impl Nodes {
         })
     }
 
-    /// Sets the threads inside one statement on every node: those of a sweep, or without one those that
-    /// the target was opened with, which an earlier sweep has changed.
+    /// Sets the threads inside one statement on every node: those of a sweep, otherwise those that the target was
+    /// opened with, which an earlier sweep has changed.
     ///
     /// # Errors
-    /// When a node refuses.
+    /// A node refuses.
     pub fn set_threads(&self, swept: Option<u32>) -> engine::Result<()> {
         for (node, opened) in self.nodes.iter().zip(&self.threads) {
             let wanted = swept.unwrap_or(*opened);
@@ -133,15 +132,15 @@ impl Nodes {
         Ok(())
     }
 
-    /// The first node, which speaks for all.
+    /// First node, which represents all.
     pub fn first(&self) -> &Arc<dyn Target> {
         &self.nodes[0]
     }
 
-    /// The place beside each database, for tables of the same names.
+    /// A secondary schema in each database, for tables of the same names.
     ///
     /// # Errors
-    /// When one has none.
+    /// A database has none.
     pub fn secondary_schema(&self, name: &str) -> engine::Result<Self> {
         let nodes = self.nodes.iter().map(|node| node.secondary_schema(name));
         let nodes = nodes.collect::<engine::Result<Vec<_>>>()?;
@@ -153,10 +152,10 @@ impl Nodes {
         })
     }
 
-    /// A database of the same engine in the place of these, with the threads that they have.
+    /// Another database of the same engine with the threads of these.
     ///
     /// # Errors
-    /// When it refuses so many threads.
+    /// It refuses the number of threads.
     pub fn replaced_by(&self, database: Arc<dyn Target>) -> engine::Result<Self> {
         database.set_threads(self.first().threads())?;
         Ok(Self {
@@ -178,34 +177,32 @@ impl Nodes {
         record
     }
 
-    /// The file of the first node.
     pub fn data_path(&self) -> Option<&Path> {
         self.first().data_path()
     }
 
-    /// The first of them as a copy of another target's tables; `None` where it has tables of its own.
+    /// The first node as a copy of another target's tables; `None` for an original.
     pub fn replica(&self) -> Option<&Replica> {
         Replica::of(self.first().as_ref())
     }
 
-    /// Whether its tables are those of another target.
     pub fn is_replica(&self) -> bool {
         self.replica().is_some()
     }
 
-    /// Why nothing can be written to it.
+    /// Reason why it is read-only, if it is.
     pub fn read_only(&self) -> Option<Remark> {
         let why = self.first().read_only()?;
         Some(Remark::ReadOnly { why })
     }
 
-    /// Why the target cannot do a feature.
+    /// Reason why the target lacks a feature, if it does.
     pub fn lacks(&self, feature: Feature) -> Option<String> {
         self.first().lacks(feature)
     }
 }
 
-/// The first target that has tables of its own; replicas are filled from it.
+/// First target with original tables, from which replicas are filled.
 pub fn source_of(targets: &[Nodes]) -> Option<&Nodes> {
     targets.iter().find(|target| !target.is_replica())
 }

@@ -1,4 +1,4 @@
-//! The recipe of a point: jobs are driven while host and engine are watched, and what was seen becomes a point.
+//! Procedure of a point: jobs are driven while host and engine are sampled, and the results become a point.
 
 pub mod at_work;
 
@@ -21,34 +21,33 @@ use crate::session_sampler::SessionSampler;
 use crate::start::Start;
 use crate::wait_profile::WaitProfile;
 
-/// A point that is about to be measured.
 pub struct Observation<'a> {
     context: &'a RunContext<'a>,
-    /// The databases whose sessions are watched.
+    /// Databases whose sessions are sampled.
     nodes: &'a Nodes,
-    /// Number of the target whose server and device they are on.
+    /// Number of the target with their server and device.
     site: u32,
-    /// The point as far as it is known, without figures.
+    /// The point so far, without figures.
     blank: Point,
     stopwatch: Stopwatch,
-    /// Whether it begins when the first job enters its window, and not when the last one has ramped up.
+    /// The window begins when the first job enters it, not when the last one has ramped up.
     is_timed: bool,
 }
 
-/// What was driven, and what belongs to its time behind the last job.
+/// Result of a drive, with the time after its last job.
 pub struct Driven {
     pub outcome: Outcome,
-    /// How long what is timed with them took behind the last of them.
+    /// Time of the steps after the last job that belong to the drive.
     pub closing: Duration,
-    /// What the sessions counted themselves.
+    /// Counters of the sessions.
     pub counters: Counters,
-    /// Operations that each operation of the driver stands for.
+    /// Operations per operation of the driver.
     pub operations_scale: u64,
-    /// What is wrong beside what the outcome says.
+    /// Failure in addition to those of the outcome.
     pub failure: Option<Remark>,
 }
 
-/// A point that was measured, before it is finished: its figures, and what is wrong or to be known by them.
+/// A measured point before it is finished: its figures, reasons and notes.
 pub struct Observed<'a> {
     pub outcome: Outcome,
     pub point: Point,
@@ -60,7 +59,7 @@ pub struct Observed<'a> {
 }
 
 impl<'a> Observation<'a> {
-    /// Of a point that has everything but what was measured; it begins now.
+    /// Observation of a point that lacks only its figures; it begins now.
     pub fn of(context: &'a RunContext<'a>, blank: Point) -> Self {
         let site = blank.key.target;
         Self {
@@ -73,19 +72,19 @@ impl<'a> Observation<'a> {
         }
     }
 
-    /// The same, which began before.
+    /// Sets an earlier begin.
     #[must_use]
     pub fn since(self, stopwatch: Stopwatch) -> Self {
         Self { stopwatch, ..self }
     }
 
-    /// Whose window begins when its first job enters it, and not when the last one has ramped up.
+    /// Lets the window begin when its first job enters it, not when the last one has ramped up.
     #[must_use]
     pub fn timed(self, is_timed: bool) -> Self {
         Self { is_timed, ..self }
     }
 
-    /// Of databases beside those of the point's target, in the server of another one.
+    /// Observes other databases than the point's target, in the server of target `site`.
     #[must_use]
     pub fn on(self, nodes: &'a Nodes, site: u32) -> Self {
         Self {
@@ -95,16 +94,16 @@ impl<'a> Observation<'a> {
         }
     }
 
-    /// Drives under the eyes of host and engine.
+    /// Drives jobs while host and engine are sampled.
     ///
     /// # Errors
-    /// What became of a drive that did not come to its end.
+    /// The result of an incomplete drive.
     pub fn drive(
         self,
         drive: impl FnOnce(&Start<'_>) -> Result<Driven, Measured>,
     ) -> Result<Observed<'a>, Measured> {
         let context = self.context;
-        // What machine and server are seen doing is done for both sides of a study in slices.
+        // In slices, samples of machine and server cover both sides of a study.
         let is_alone = context.side.is_none();
         let watcher = is_alone
             .then(|| SessionSampler::seen_by(&self.nodes.nodes, context.waits_seen.clone()))
@@ -171,7 +170,8 @@ impl<'a> Observation<'a> {
     }
 }
 
-/// The engine's own account of its I/O: a server's as it was watched, of an embedded one what its sessions and it counted.
+/// The engine's own statistics of its I/O: of a server as sampled, of an embedded engine from its counters and those
+/// of its sessions.
 fn engine_io(nodes: &Nodes, profile: &WaitProfile, counters: &Counters) -> Vec<EngineIo> {
     profile.engine_io().unwrap_or_else(|| {
         let counted = nodes.first().file_io(counters);
@@ -180,12 +180,12 @@ fn engine_io(nodes: &Nodes, profile: &WaitProfile, counters: &Counters) -> Vec<E
 }
 
 impl Observed<'_> {
-    /// The point, with what held it back; its figures must be complete.
+    /// The point, with its bottleneck; its figures must be complete.
     pub fn finish(self) -> Point {
         let (context, outcome, used) = (self.context, self.outcome, self.used);
         let all = outcome.total();
         let watch = &context.samplers[self.site as usize];
-        // What machine and server were seen doing was done for both sides of a study in slices.
+        // In slices, samples of machine and server cover both sides of a study.
         let (held_back, timed_events, times, samples, (devices, interfaces)) = match context.side {
             None => (
                 (self.profile).held_back(&outcome, &self.point.figures, (watch.device(), &used)),
@@ -202,7 +202,7 @@ impl Observed<'_> {
                 Default::default(),
             ),
         };
-        // A slice scatters too much to be judged alone.
+        // A single slice varies too much to be judged.
         let per_interval = context.side.map_or(1, |side| {
             let slice = side.slices().slice;
             context.interval.as_nanos().div_ceil(slice.as_nanos()) as usize

@@ -1,4 +1,4 @@
-//! Reads a plan: settings applied, every key and value checked that can be without a target.
+//! Parses a plan: applies settings, and checks every key and value that does not depend on a target.
 
 use std::ops::RangeInclusive;
 
@@ -9,9 +9,8 @@ use crate::plan::{STEP_KEYS, Tables, VALIDITY_KEYS, steps_of};
 use crate::registry::Registry;
 use crate::{LabError, Result};
 
-/// Bounds of `stall_limit_s`.
 const STALL_LIMIT_S: RangeInclusive<f64> = 0.1..=86_400.0;
-/// Keys of a plan, for naming the nearest when one is misspelt.
+/// Keys of a plan, to suggest the nearest when one is misspelt.
 const PLAN_KEYS: [&str; 10] = [
     "name",
     "about",
@@ -26,10 +25,10 @@ const PLAN_KEYS: [&str; 10] = [
 ];
 
 impl Plan {
-    /// Parses a plan, with settings applied and everything checked that can be without a target.
+    /// Parses a plan, applies settings, and checks everything that does not depend on a target.
     ///
     /// # Errors
-    /// One sentence with the place of what is wrong, and the nearest known key.
+    /// One sentence with the position of the error and the nearest known key.
     pub fn parse(workloads: &Registry, text: &str, settings: &[Setting]) -> Result<Self> {
         let mut table: toml::Table = toml::from_str(text).map_err(|e| {
             let instead = workloads
@@ -96,7 +95,7 @@ impl Plan {
     }
 }
 
-/// Reads a step: its own keys, and the tables of the workload that it uses.
+/// Reads a step: its own keys, and the tables of its workload.
 fn read_step(
     workloads: &Registry,
     known: &[&TableKind],
@@ -216,7 +215,7 @@ fn apply(table: &mut toml::Table, known: &[&TableKind], setting: &Setting) -> Re
     Ok(())
 }
 
-/// Sets a key in all steps of a workload that take it; how many these are.
+/// Sets a key in all steps of a workload that take it, and returns their number.
 fn apply_to_workload(
     table: &mut toml::Table,
     kind: &TableKind,

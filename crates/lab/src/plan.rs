@@ -1,4 +1,4 @@
-//! Plans: what is asked for, as TOML; every key is described in docs/FORMAT.md.
+//! Plans: requests as TOML; docs/FORMAT.md describes every key.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -25,7 +25,6 @@ static BUILT_IN: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../plans");
 
 /// Longest plan that is read.
 const FILE_BYTES_MAX: u64 = 4 << 20;
-/// Most repetitions of a plan.
 pub const REPEAT_MAX: u32 = 1000;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -33,21 +32,19 @@ pub struct Plan {
     pub name: String,
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub about: String,
-    /// Interval of the samplers in milliseconds.
     #[serde(default = "sample_ms_default")]
     pub sample_ms: u64,
     /// Repetitions of the whole plan.
     #[serde(default = "repeat_default")]
     pub repeat: u32,
-    /// Metrics on which a comparison is decided, named before the run; the throughput of every test when
-    /// there are none.
+    /// Metrics that decide a comparison, named before the run; the throughput of every test if empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub primary: Vec<String>,
-    /// Without a completed operation for so long, a server that takes no new session either is given up; without it
-    /// a thousand operations' time at the rate so far, but 10 s at least and 60 s at most.
+    /// A server is given up if no operation completed for this long and it refuses new sessions as well. By default
+    /// it is the time of a thousand operations at the rate so far, between 10 s and 60 s.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stall_limit_s: Option<f64>,
-    /// Settings of the kernel for the devices under the target, for the time of the run, by their names in
+    /// Settings of the kernel for the devices under the target during the run, by their names in
     /// [`host::tuning::SETTINGS`].
     #[serde(
         default,
@@ -58,15 +55,15 @@ pub struct Plan {
     /// Limits of the checks on the driver.
     #[serde(default, skip_serializing_if = "Validity::is_usual")]
     pub validity: Validity,
-    /// What is unsound in the published protocol that the plan repeats.
+    /// Weaknesses of the published protocol that the plan repeats.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unsound: Vec<Remark>,
-    /// Steps, carried out in their order.
+    /// Steps in order.
     #[serde(skip)]
     pub step: Vec<Step>,
 }
 
-/// Values as their files take them: a whole number stands for itself.
+/// Values in the form of the kernel's files: a whole number is allowed as text.
 fn text_or_number<'de, D: serde::Deserializer<'de>>(
     deserializer: D,
 ) -> std::result::Result<BTreeMap<String, String>, D::Error> {
@@ -94,7 +91,7 @@ fn repeat_default() -> u32 {
 pub struct Setting {
     /// Dotted key, e.g. "step.size" (all steps) or "step.2.size" (the second).
     pub key: String,
-    /// Value as TOML; what is not TOML is a string.
+    /// Value as TOML; anything else is a string.
     pub value: toml::Value,
 }
 
@@ -102,7 +99,7 @@ impl Setting {
     /// Parses `KEY=VALUE`.
     ///
     /// # Errors
-    /// When there is no `=` or no key.
+    /// There is no `=` or no key.
     pub fn parse(text: &str) -> Result<Self> {
         let (key, value) = text
             .split_once('=')
@@ -120,7 +117,6 @@ impl Setting {
 }
 
 impl Plan {
-    /// Names of the built-in plans.
     pub fn built_in() -> Vec<&'static str> {
         let mut names: Vec<_> = BUILT_IN
             .files()
@@ -130,10 +126,10 @@ impl Plan {
         names
     }
 
-    /// Text of the plan called `name`: a built-in one, else a file, which names its scripts from where it lies.
+    /// Text of the plan called `name`: a built-in one, otherwise a file, whose scripts are relative to it.
     ///
     /// # Errors
-    /// When there is neither.
+    /// There is neither.
     pub fn text(name: &str) -> Result<String> {
         if let Some(file) = BUILT_IN.get_file(format!("{name}.toml")) {
             return Ok(file.contents_utf8().unwrap_or_default().to_owned());
@@ -161,8 +157,8 @@ impl Plan {
     }
 }
 
-/// Makes the paths of scripts absolute, so that a plan means the same wherever it is carried out from, and a run that is
-/// resumed finds them again. What is no plan is left for [`Plan::parse`] to refuse.
+/// Makes the paths of scripts absolute, so that a plan means the same from any directory, and a resumed run finds
+/// them. [`Plan::parse`] refuses text that is no plan.
 fn with_scripts_beside(text: String, file: &Path) -> String {
     let Ok(mut table) = toml::from_str::<toml::Table>(&text) else {
         return text;
@@ -174,7 +170,7 @@ fn with_scripts_beside(text: String, file: &Path) -> String {
     for step in steps {
         if let Some(toml::Value::String(script)) = step.get_mut("script") {
             let path = file.with_file_name(&*script);
-            // In a folder that was removed meanwhile, reading the script will say what is wrong.
+            // If the directory was removed meanwhile, reading the script gives the error.
             let path = std::path::absolute(&path).unwrap_or(path);
             *script = path.display().to_string();
             is_changed = true;

@@ -1,4 +1,4 @@
-//! What every point is made of, whatever it measures: its seed, its fingerprints, and the figures of a drive.
+//! Common parts of every point: its seed, its fingerprints, and the figures of a drive.
 
 use std::time::Duration;
 
@@ -12,8 +12,8 @@ use stats::random::mix;
 /// Relative slope over a point that still counts as steady.
 pub const STEADY_LIMIT: f64 = 0.1;
 
-/// The seed of a point depends on the run's seed, the test, its parallelism and the repetition, but
-/// not on the target or the step: two configurations are given the same keys.
+/// The seed of a point depends on the run's seed, the test, its parallelism and the repetition, but not on the target
+/// or the step, so that two configurations get the same keys.
 pub fn point_seed(seed: u64, key: &PointKey) -> u64 {
     let code = key.test.bytes().fold(0, |h: u64, b| mix(h ^ u64::from(b)));
     let place = u64::from(key.jobs) << 32 | u64::from(key.repetition);
@@ -34,8 +34,8 @@ pub fn fingerprint(texts: &[&str]) -> String {
         .collect()
 }
 
-/// The figures that every drive has; `closing` is what belongs to the timing behind its last job, and `is_inside` says
-/// that the engine works inside this process.
+/// The figures of every drive; `closing` is the measured time after its last job, and `is_inside` marks an engine
+/// inside this process.
 pub fn figures_of(
     outcome: &Outcome,
     closing: Duration,
@@ -45,7 +45,7 @@ pub fn figures_of(
 ) -> Figures {
     let elapsed_s = (outcome.elapsed + closing).as_secs_f64();
     let over = |s: f64| move |n: f64| (s > 0.0).then(|| n / s);
-    // What the counters tell is of all the time, with what was due and ended behind the window.
+    // The counters cover all the time, including operations that ended after the window.
     let per_s = over(elapsed_s);
     let done_per_s = over((outcome.rate_time() + closing).as_secs_f64());
     let rows = Some(outcome.rows() as f64).filter(|n| *n > 0.0);
@@ -68,7 +68,7 @@ pub fn figures_of(
     let of_threads = |cpu: Duration| per_s((cpu.as_secs_f64() + used.sampler_cpu_s) * 100.0);
     figures.driver_cpu_pct = match is_inside {
         true => of_threads(outcome.driver_cpu()),
-        // All of this process is the driver; of two sides in slices only the threads of each are known apart.
+        // All of this process is the driver; for two sides in slices only the time of each side's threads is known.
         false => (used.rates.process_cpu_pct).or_else(|| of_threads(outcome.threads_cpu())),
     };
     used.write_owners_into(&mut figures);
@@ -78,7 +78,7 @@ pub fn figures_of(
     figures
 }
 
-/// Whether rates of intervals of equal length were steady; `None` where they are too few to say.
+/// Steadiness of the rates of intervals of equal length; `None` for too few.
 pub fn steady(rates_per_s: &[f64]) -> Option<Steady> {
     match stats::steady::judge(rates_per_s, STEADY_LIMIT) {
         stats::steady::Steady::Yes => Some(Steady::Yes),
@@ -88,13 +88,13 @@ pub fn steady(rates_per_s: &[f64]) -> Option<Steady> {
     }
 }
 
-/// Rates of intervals that are so many times as long; what is left over is left out.
+/// Mean rates of intervals `times` as long; a remainder is dropped.
 pub fn joined(rates_per_s: &[f64], times: usize) -> Vec<f64> {
     let whole = rates_per_s.chunks_exact(times.max(1));
     whole.filter_map(stats::summary::mean).collect()
 }
 
-/// An interval of the jobs alone, as a line of the time series.
+/// An interval of the jobs without the host, as a line of the time series.
 pub fn sample(interval: &load::Interval) -> Sample {
     let length_s = interval.length.as_secs_f64();
     Sample {
@@ -105,7 +105,7 @@ pub fn sample(interval: &load::Interval) -> Sample {
     }
 }
 
-/// Lays the jobs' intervals beside the host's samples: the interval that ends nearest to a sample.
+/// Combines each sample of the host with the jobs' interval that ends nearest to it.
 pub fn series(samples: &[Sample], outcome: &Outcome, interval: Duration) -> Vec<Sample> {
     let half_s = interval.as_secs_f64() / 2.0;
     samples

@@ -1,14 +1,14 @@
-//! The programs that a database is made of, so that their processor time can be told from that of others.
+//! Programs of a database, to separate their processor time from that of others.
 
 use std::sync::Arc;
 
 use engine::Target;
 use host::Programs;
 
-/// Those of these databases together.
+/// Programs of these databases together.
 ///
 /// # Errors
-/// With the reason, where a server's process is not known.
+/// The reason why a server's process is unknown.
 pub fn programs_of<'n>(
     nodes: impl IntoIterator<Item = &'n Arc<dyn Target>>,
 ) -> std::result::Result<Programs, String> {

@@ -1,4 +1,4 @@
-//! The workloads that there are, found by the name that a step uses; the road from plan to archive knows no other.
+//! The available workloads, by the name that a step uses; plans and the archive know no others.
 
 use std::collections::BTreeSet;
 
@@ -9,13 +9,13 @@ use crate::plan::{Plan, Step, TableKind};
 use crate::volume::{Volume, Written};
 use crate::workload::{Ground, Workload};
 
-/// The workloads that plans can ask for.
+/// Workloads that plans can use.
 pub struct Registry {
     workloads: Vec<Box<dyn Workload>>,
 }
 
 impl Registry {
-    /// Of these, whose names all differ.
+    /// The names of all workloads must differ.
     pub fn new(workloads: Vec<Box<dyn Workload>>) -> Self {
         Self { workloads }
     }
@@ -26,10 +26,10 @@ impl Registry {
         self
     }
 
-    /// What a step uses.
+    /// The workload of this name.
     ///
     /// # Errors
-    /// When there is no such workload, with the nearest that there is.
+    /// There is none; the error suggests the nearest.
     pub fn find(&self, uses: &str) -> std::result::Result<&dyn Workload, String> {
         match self.all().find(|workload| workload.names().contains(&uses)) {
             Some(workload) => Ok(workload),
@@ -45,10 +45,10 @@ impl Registry {
         self.workloads.iter().map(|workload| &**workload)
     }
 
-    /// Whether a plan only looks at what others do.
+    /// True if the plan only observes others.
     ///
     /// # Errors
-    /// When some of its steps do and others make a load.
+    /// Some of its steps observe and others make a load.
     pub fn is_observation(&self, plan: &Plan) -> Result<bool> {
         let looks = |step: &Step| self.of(step).is_observation();
         match plan.step.iter().filter(|step| looks(step)).count() {
@@ -60,7 +60,7 @@ impl Registry {
         }
     }
 
-    /// The tables that steps of any of them may have, each once.
+    /// Tables that steps may have, each once.
     pub fn tables(&self) -> Vec<&'static TableKind> {
         let mut tables: Vec<&TableKind> = Vec::new();
         for table in self.all().flat_map(Workload::tables) {
@@ -71,10 +71,10 @@ impl Registry {
         tables
     }
 
-    /// Reads what the steps of a plan name beside it, and finds that it is there.
+    /// Reads the files that the steps of a plan name, and checks that they exist.
     ///
     /// # Errors
-    /// As [`Workload::prepare`].
+    /// Those of [`Workload::prepare`].
     pub fn prepare(&mut self, plan: &mut Plan) -> Result<()> {
         for step in &mut plan.step {
             let mut workloads = self.workloads.iter_mut();
@@ -95,8 +95,8 @@ impl Registry {
         Ok(tests.into_iter().flatten().collect())
     }
 
-    /// Lays the agenda, plan × targets × repetitions: every repetition goes through all steps and targets, so that a drift of the
-    /// machine meets all of them alike.
+    /// The agenda of plan × targets × repetitions: every repetition goes through all steps and targets, so that a
+    /// drift of the machine affects all alike.
     ///
     /// # Errors
     /// A test that does not exist.
@@ -118,9 +118,9 @@ impl Registry {
         Ok(agenda)
     }
 
-    /// What one target with its replicas is asked to write by a plan; the same for each node of a cluster together.
+    /// Volume that a plan writes to one target with its replicas; the same for all nodes of a cluster together.
     ///
-    /// It is the most that can be: what the target turns out to lack is in it.
+    /// It is an upper bound: it includes tests that the target may lack.
     ///
     /// # Errors
     /// A test or size that does not exist.
@@ -147,7 +147,7 @@ impl Registry {
         })
     }
 
-    /// The seconds that a plan sets for its points, in all repetitions on one target and its replicas.
+    /// Estimated duration of all repetitions of a plan on one target and its replicas, in seconds.
     ///
     /// # Errors
     /// A test or size that does not exist.
@@ -157,7 +157,7 @@ impl Registry {
         Ok(all_s * f64::from(plan.repeat))
     }
 
-    /// Each workload with those of these steps that use it.
+    /// Each workload with its steps.
     pub(crate) fn by_workload<'s>(
         &self,
         steps: impl Iterator<Item = &'s Step> + Clone,
@@ -168,7 +168,6 @@ impl Registry {
         })
     }
 
-    /// What a step of a plan uses.
     pub(crate) fn of(&self, step: &Step) -> &dyn Workload {
         self.find(&step.uses)
             .expect("a plan is read with the registry that it is measured with")

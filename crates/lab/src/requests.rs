@@ -1,23 +1,23 @@
-//! How long the requests of the device took, as the kernel counted them while a point was measured.
+//! Durations of the device's requests, as the kernel counted them during a point.
 
 use archive::{DeviceUse, OperationTimes, Requests, WaitHistogram};
 use host::block::{DeviceTimes, Operation, Phase, Times};
 use host::{HostUse, Rates};
 
-/// Operations, and the class of waits that they are.
+/// Operations, each with the class of its waits.
 const OPERATIONS: [(Operation, &str); 3] = [
     (Operation::Read, "device read"),
     (Operation::Write, "device write"),
     (Operation::Flush, "device flush"),
 ];
-/// Parts of a request's time with their word.
+/// Names of the parts of a request's time.
 const PHASES: [(Phase, &str); 3] = [
     (Phase::Whole, "whole"),
     (Phase::Queue, "queue"),
     (Phase::Device, "device"),
 ];
 
-/// A line for each operation that there was; one with the reason where nobody counts.
+/// A histogram per operation, or one with the reason why there is none.
 pub(crate) fn histograms(used: &HostUse) -> Vec<WaitHistogram> {
     let Some(requests) = together(used) else {
         let reason = used
@@ -37,7 +37,7 @@ pub(crate) fn histograms(used: &HostUse) -> Vec<WaitHistogram> {
     seen.collect()
 }
 
-/// The requests behind the figures, each of them once, under the names of all their devices.
+/// All requests, each once, under the names of all their devices.
 fn together(used: &HostUse) -> Option<DeviceTimes> {
     let mut of_figures = (used.requests.iter()).filter(|t| used.requests_of.contains(&t.device));
     let mut all = of_figures.next()?.clone();
@@ -77,7 +77,7 @@ fn remark(requests: &DeviceTimes, operation: Operation, whole: &Times) -> String
     remark
 }
 
-/// Times of the requests of the devices below a database; nothing where none is known, which a note of the point says.
+/// Durations of the requests of the devices below a database; empty if unknown, which a note of the point says.
 pub(crate) fn below_database(used: &HostUse) -> Vec<OperationTimes> {
     if used.devices.is_empty() {
         Vec::new()
@@ -90,7 +90,7 @@ pub(crate) fn below_database(used: &HostUse) -> Vec<OperationTimes> {
     }
 }
 
-/// A device of which only the rates of a window are known.
+/// A device with only the rates of a window.
 pub fn counted(device: &str, rates: &Rates) -> DeviceUse {
     let requests = |iops: Option<f64>, mb_per_s: Option<f64>, await_ms| {
         Some(Requests {
@@ -110,8 +110,8 @@ pub fn counted(device: &str, rates: &Rates) -> DeviceUse {
     }
 }
 
-/// Times of the requests by device, operation and part. Where the counters of a device are known its times are held
-/// against them; they alone are told where nobody times requests, with the reason `untimed`.
+/// Durations of the requests by device, operation and part, checked against the counters of a device if these are
+/// known. Without timed requests only the counters are reported, with the reason `untimed`.
 pub fn operation_times(
     timed: &[DeviceTimes],
     counted: &[DeviceUse],
@@ -150,7 +150,7 @@ pub fn operation_times(
     told
 }
 
-/// All parts of the requests of one device that were seen.
+/// All observed parts of the requests of one device.
 fn parts(device: &DeviceTimes, counted: Option<&DeviceUse>) -> Vec<OperationTimes> {
     let mut parts = Vec::new();
     for (operation, _) in OPERATIONS {
@@ -180,7 +180,7 @@ fn parts(device: &DeviceTimes, counted: Option<&DeviceUse>) -> Vec<OperationTime
     parts
 }
 
-/// What the kernel's counters say of an operation. Its writes hold the flushes.
+/// Requests of an operation by the kernel's counters. Writes include flushes.
 fn by_counters(operation: Operation, device: &DeviceUse) -> Option<Requests> {
     match operation {
         Operation::Read => device.reads,

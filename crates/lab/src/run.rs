@@ -1,4 +1,4 @@
-//! A run: enters a plan into the archive and measures it, or goes on with one that was interrupted.
+//! A run: enters a plan into the archive and measures it, or resumes an interrupted one.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,28 +18,26 @@ use crate::sessions::Beside;
 use crate::work::{Queue, Work};
 use crate::{Plan, sessions, signal};
 
-/// What a run is made of.
 pub struct RunOptions {
     pub plan: Plan,
     pub targets: Vec<TargetUrl>,
     pub archive: PathBuf,
-    /// Label; made up when `None`.
+    /// Label; generated if `None`.
     pub label: Option<String>,
     pub seed: u64,
-    /// What plans can ask for.
     pub workloads: Registry,
     pub clock: Arc<dyn WallClock>,
     pub tool_version: String,
-    /// What the machine's owner states of it.
+    /// Facts that the machine's owner states.
     pub stated: Stated,
     pub host: HostAsked,
 }
 
-/// Carries out a plan; gives the complete run.
+/// Carries out a plan, and returns the complete run.
 ///
 /// # Errors
-/// What is wrong in itself is found before anything is touched; what the environment does later ends
-/// the run with every finished point in the archive.
+/// Invalid input is found before anything is touched; later failures of the environment end the run with every
+/// finished point in the archive.
 pub fn run(mut options: RunOptions, observer: &mut dyn Observer) -> Result<Run> {
     options.workloads.prepare(&mut options.plan)?;
     if let Some(label) = &options.label {
@@ -99,7 +97,7 @@ pub fn run(mut options: RunOptions, observer: &mut dyn Observer) -> Result<Run> 
     work.through(&mut archive, &queue, observer)
 }
 
-/// Opens the targets of a plan, only to be looked at where that is all that it does.
+/// Opens the targets of a plan, read-only if it only observes.
 fn opened(groups: &[Vec<TargetUrl>], plan: &Plan, workloads: &Registry) -> Result<Vec<Nodes>> {
     let open: fn(&TargetUrl) -> engine::Result<_> = if workloads.is_observation(plan)? {
         engines::open_observed
@@ -110,7 +108,7 @@ fn opened(groups: &[Vec<TargetUrl>], plan: &Plan, workloads: &Registry) -> Resul
     groups.map(|group| Nodes::open_each(group, open)).collect()
 }
 
-/// A plan that only writes is not begun where nothing can be written.
+/// Refuses a plan that only writes if all targets are read-only.
 fn refuse_nothing_to_read(agenda: &Agenda, targets: &[Nodes]) -> Result<()> {
     let refused = targets.iter().find_map(|target| target.first().read_only());
     match refused.filter(|_| agenda.points.is_empty()) {
@@ -119,10 +117,10 @@ fn refuse_nothing_to_read(agenda: &Agenda, targets: &[Nodes]) -> Result<()> {
     }
 }
 
-/// Goes on with a run that was interrupted or killed; gives the complete run.
+/// Resumes a run that was interrupted or killed, and returns the complete run.
 ///
 /// # Errors
-/// Also when the run is complete, or was begun on another machine.
+/// Also if the run is complete, or was begun on another machine.
 pub fn resume(
     name: &RunName,
     archive_path: &Path,
@@ -178,7 +176,7 @@ pub fn resume(
     work.through(&mut archive, &queue, observer)
 }
 
-/// Half a run from one machine and half from another would be one figure of neither.
+/// A run with points of two machines would describe neither.
 pub(crate) fn refuse_other_machine(begun: &Platform, now: &Platform) -> Result<()> {
     let same = begun.processor == now.processor
         && begun.threads == now.threads
@@ -192,13 +190,13 @@ pub(crate) fn refuse_other_machine(begun: &Platform, now: &Platform) -> Result<(
     ))
 }
 
-/// Nor may half of its points be measured with other tests than the rest.
+/// The same holds for points with different definitions of their tests.
 pub(crate) fn refuse_other_definitions(
     begun: &Run,
     plan: &Plan,
     workloads: &Registry,
 ) -> Result<()> {
-    // The first node of each stands for all.
+    // The first node of each represents all.
     let urls = begun.targets.iter().map(urls_of);
     let urls: Vec<Vec<TargetUrl>> = urls.collect::<Result<_>>()?;
     let urls: Vec<TargetUrl> = urls

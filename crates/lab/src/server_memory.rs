@@ -1,8 +1,8 @@
-//! What a session takes of its server's memory: the growth from before the first sessions of a run to with all of a level,
-//! divided by them.
+//! Memory of a server's session: the growth from before the first sessions of a run to all those of a level, divided
+//! by their number.
 //!
-//! A server whose sessions are threads keeps the memory of closed ones for those that come. There the growth is that of a level's
-//! sessions only if the server had few before the run's first, and never many more than the level has.
+//! A server with threads reuses the memory of closed sessions. There the growth belongs to a level only if the server
+//! had few sessions before the run's first, and never many more than the level has.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -11,26 +11,25 @@ use host::{OwnMemory, Programs};
 
 use crate::nodes::Nodes;
 
-/// With fewer sessions, what else a server takes meanwhile outweighs them.
+/// With fewer sessions, other allocations of the server outweigh theirs.
 pub const SESSIONS_MIN: u32 = 16;
-/// Part of a level's sessions that may have been there before it begins to count, and that the server may have had beside them.
+/// Tolerated share of sessions before a level begins to count, and of other sessions during it.
 const OTHERS_MAX: f64 = 0.1;
 const MB: f64 = 1e6;
 
-/// What the servers of each target took before sessions of users were opened there.
+/// Memory of each target's servers before sessions of users were opened.
 ///
-/// The first time of a run counts: what an earlier level had is kept by the server for the next one, and would be missing
+/// The first value of a run counts, because the server reuses the memory of earlier levels, which would be missing
 /// from the growth.
 #[derive(Debug, Default)]
 pub struct ServerMemory {
     before: Mutex<HashMap<u32, Before>>,
 }
 
-/// What was seen until now.
 #[derive(Debug, Clone)]
 struct Before {
     first: Taken,
-    /// Most of the cache: what is dropped from it stays the server's.
+    /// Largest cache so far, because a server does not return its memory.
     cache_most_bytes: u64,
 }
 
@@ -39,15 +38,15 @@ struct Taken {
     own: OwnMemory,
     /// Part of it that is the database's cache.
     cache_bytes: u64,
-    /// Most sessions that the servers had so far, as far as they keep their memory.
+    /// Largest number of sessions so far, for servers that do not return their memory.
     sessions_kept: Option<u64>,
 }
 
 impl ServerMemory {
-    /// Sessions are about to be opened: looks at the servers, unless it has already and they are still the same.
+    /// Samples the servers before sessions open, unless it has already and they are still the same.
     pub(crate) fn look_before(&self, number: u32, nodes: &Nodes, programs: &Programs) {
         let Ok(now) = Taken::now(nodes, programs) else {
-            // Said by the look behind the window.
+            // The sample after the window reports the error.
             return;
         };
         let mut before = self.before.lock().unwrap_or_else(PoisonError::into_inner);
@@ -68,10 +67,10 @@ impl ServerMemory {
         }
     }
 
-    /// MB that each of so many sessions takes, which are there now; `None` where nobody looked before, or they are too few.
+    /// MB per session of those that are open now; `None` without an earlier sample, or for too few.
     ///
     /// # Errors
-    /// Why it cannot be told.
+    /// The reason why it is unknown.
     pub(crate) fn per_session_mb(
         &self,
         number: u32,
@@ -100,8 +99,8 @@ impl ServerMemory {
     }
 }
 
-/// MB of a growth that each of so many sessions takes; `kept` are the most sessions that the server had at the first look and has
-/// had now, as far as it keeps their memory.
+/// MB per session of a growth; `kept` are the most sessions at the first sample and by now, for servers that do not
+/// return their memory.
 fn share_mb(growth_bytes: i64, kept: Option<(u64, u64)>, sessions: u32) -> Result<f64, String> {
     let (before, so_far) = kept.ok_or(
         "the server keeps the memory of closed sessions, and does not tell how many it has had (since FLUSH STATUS); restart it \
@@ -166,16 +165,17 @@ mod tests {
 
     #[test]
     fn golden_share_of_a_session() {
-        // Processes, whose memory goes with them, in any order of levels.
+        // Processes return their memory, so the order of levels does not matter.
         assert_eq!(share_mb(3 * GB, Some((0, 0)), 1000), Ok(3.0));
         assert_eq!(share_mb(GB / 10, Some((0, 0)), 50), Ok(2.0));
-        // Threads of a server that was just started: beside the users there are a few of dbdyno.
+        // A server with threads that was just started has a few sessions of dbdyno in addition to the users.
         assert_eq!(share_mb(3 * GB, Some((5, 1004)), 1000), Ok(3.0));
-        // A level as large as one before.
+        // The level is as large as an earlier one.
         assert_eq!(share_mb(3 * GB, Some((100, 1100)), 1000), Ok(3.0));
     }
 
-    /// 1000 sessions of an earlier run left what those of this one take; after 1000 of this run, 50 would be said to take all.
+    /// 1000 sessions of an earlier run left memory for those of this one; after 1000 of this run, 50 would seem to
+    /// take all of it.
     #[test]
     fn memory_that_earlier_sessions_left_is_not_shared_out() {
         assert!(why(GB / 1000, Some((1004, 1004)), 1000).contains("had up to 1004 before"));

@@ -1,4 +1,4 @@
-//! Since when servers run that somebody else started: a point behind a restart says so.
+//! Start times of servers that are not dbdyno's: a point after a restart says so.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, PoisonError};
@@ -7,16 +7,16 @@ use archive::{Point, Remark};
 
 use crate::nodes::Nodes;
 
-/// Since when the servers of each target ran when one of its points was measured last.
+/// Start times of the servers of each target when one of its points was last measured.
 #[derive(Debug, Default)]
 pub struct Servers {
     last: Mutex<HashMap<u32, String>>,
-    /// Targets whose data went with an earlier server and are loaded again, until a point says so.
+    /// Targets whose data were lost with an earlier server and are loaded again, until a point says so.
     reloaded: Mutex<HashSet<u32>>,
 }
 
 impl Servers {
-    /// Behind the points that a run has already.
+    /// The state after the existing points of a run.
     pub fn behind<'p>(points: impl IntoIterator<Item = &'p Point>) -> Self {
         let since = points.into_iter().filter_map(|point| {
             let since = point.work.server_since.clone()?;
@@ -28,7 +28,7 @@ impl Servers {
         }
     }
 
-    /// Has the next point of a target say that its data are loaded again, if they are.
+    /// Lets the next point of a target note that its data were loaded again.
     pub fn note_reloaded(&self, target: u32, is_reloaded: bool) {
         if is_reloaded {
             let mut reloaded = self.reloaded.lock().unwrap_or_else(PoisonError::into_inner);
@@ -36,7 +36,7 @@ impl Servers {
         }
     }
 
-    /// Marks points that belong together, and were just measured, with the start of their servers.
+    /// Stores the start times of their servers in points that were measured together.
     pub fn mark(&self, points: &mut [Point], targets: &[Nodes]) {
         let Some(target) = points.first().map(|point| point.key.target) else {
             return;
@@ -52,11 +52,11 @@ impl Servers {
         for point in points.iter_mut() {
             point.work.server_since = Some(since.clone());
         }
-        // The first one stands for all of them.
+        // The first point represents all of them.
         points[0].notes.extend(self.notes(target, since));
     }
 
-    /// Since when the servers of a target run, and whether that is later than at the point before.
+    /// Note with the start of the servers of a target, if they have restarted since the previous point.
     fn notes(&self, target: u32, since: String) -> Vec<Remark> {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         let before = last.insert(target, since.clone());
@@ -68,10 +68,10 @@ impl Servers {
     }
 }
 
-/// Since when the servers of a target run; of several nodes the latest start.
+/// Start of the servers of a target; the latest of several nodes.
 pub fn since(target: &Nodes) -> Option<String> {
     let since = target.nodes.iter().map(|node| node.running_since());
-    // Of nodes that do not all tell, nobody knows which was started last.
+    // If some nodes do not report it, the latest is unknown.
     since.collect::<Option<Vec<_>>>()?.into_iter().max()
 }
 

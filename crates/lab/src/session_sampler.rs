@@ -1,4 +1,4 @@
-//! A thread that looks at what a target's sessions wait for, as often as its own cost allows.
+//! A thread that samples the waits of a target's sessions, as often as its own cost allows.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -10,81 +10,80 @@ use engine::{Counted, ServerCounts, Tally, Target, Transport, WaitClass, Watch};
 use load::Clock;
 use load::clock::ns;
 
-/// It never looks more often than this.
+/// Shortest interval.
 const INTERVAL_MIN: Duration = Duration::from_millis(10);
-/// However dear a look is, it looks this often …
+/// Longest interval, however expensive a sample is …
 const INTERVAL_MAX: Duration = Duration::from_secs(1);
-/// … and where looks add up what the server samples, at least this often: nothing is lost between them.
+/// … and the longest if samples are sums of the server's own samples, of which none is lost.
 const INTERVAL_OF_SAMPLES_MAX: Duration = Duration::from_secs(5);
-/// Part of one core that it may cost, driver and server together.
+/// Allowed cost as a part of one core, of driver and server together.
 pub const COST_MAX: f64 = 0.01;
-/// The cost is told in steps of so much …
+/// The cost is reported in these steps …
 const COST_STEP_PCT: f64 = 0.5;
-/// … and a tenth of a step more is the same.
+/// … and an excess of a tenth of a step is rounded down.
 const COST_SLACK: f64 = 0.1;
-/// Weight of the newest look in the mean cost that the interval follows.
+/// Weight of the latest sample in the mean cost that the interval follows.
 const NEWEST: f64 = 0.2;
-/// Looks before the start, so that the first in the window are neither cold nor dear.
+/// Samples before the start, so that the first in the window are neither cold nor expensive.
 const WARM_UP_LOOKS: usize = 3;
-/// A server that was just started cold answers the first look in seconds where its disk is busy; what nobody saw would
-/// be taken for time between driver and server. So the start waits for it, but no longer than this.
+/// A freshly started server may take seconds for the first sample if its disk is busy, and the missing samples would
+/// count as time between driver and server. So the start waits for it, up to this time.
 const WARM_UP_MAX: Duration = Duration::from_secs(30);
-/// Behind the window it is waited for so long that the server answers the last look and tells its counters.
+/// Limit of the wait for the last sample and the counters after the window.
 const LAST_LOOK_MAX: Duration = Duration::from_secs(30);
-/// A look whose answer takes longer was held up: nobody saw what the sessions did meanwhile, and waiting cost nothing.
+/// A sample that takes longer was blocked: the sessions are unknown meanwhile, and waiting cost nothing.
 const HELD_UP: Duration = Duration::from_millis(500);
 
-/// Most round trips that are timed before the window, and again behind it: the shortest counts, so that who was put
-/// aside meanwhile by a busy machine does not make the way long …
+/// Largest number of round trips that are timed before the window, and again after it; the shortest counts, so that a
+/// preempted one does not lengthen the way …
 const PINGS_MAX: usize = 20;
-/// … but no more than so many once they have taken so long.
+/// … but no more than these once they have taken this long.
 const PINGS_MIN: usize = 3;
 const PINGING_MAX: Duration = Duration::from_millis(100);
 
-/// The way between driver and server.
+/// Connection between driver and server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Link {
     pub transport: Transport,
-    /// The shortest round trip of a statement that does nothing, while the jobs did nothing either.
+    /// Shortest round trip of an empty statement while the jobs were idle.
     pub round_trip: Duration,
 }
 
-/// What was seen and counted in the measured window.
+/// Samples and counters of the measured window.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SessionSamples {
     /// Seconds that sessions, and the server's processes, spent in each event.
     pub seconds: Tally,
-    /// The way to it; of several nodes the longest. `None` when nobody measured it.
+    /// Connection; of several nodes the longest. `None` if not measured.
     pub link: Option<Link>,
-    /// What the server counted itself.
+    /// Counters of the server.
     pub counts: ServerCounts,
-    /// Where the waits were looked up; empty when they were not.
+    /// Source of the waits; empty if they were not sampled.
     pub source: String,
-    /// How often, by this watch or by the server itself.
+    /// Number of samples, by this thread or by the server itself.
     pub looks: u64,
-    /// From the start of the window to the last look.
+    /// Time from the start of the window to the last sample.
     pub elapsed: Duration,
-    /// Time in which looks were held up, so that nothing is known of the sessions.
+    /// Time in which samples were blocked, so that the sessions are unknown.
     pub unseen: Duration,
-    /// Processor time of driver and server for looking, or the time of the answers where the server's is
-    /// not told and they were not held up.
+    /// Processor time of driver and server for sampling, or the duration of unblocked answers if the server's is
+    /// unknown.
     pub cost: Duration,
-    /// Why something of this is missing.
+    /// Reason why something of this is missing.
     pub problem: Option<String>,
 }
 
 impl SessionSamples {
-    /// Looks per second.
+    /// Samples per second.
     pub fn rate_per_s(&self) -> f64 {
         self.looks as f64 / self.elapsed.as_secs_f64().max(1e-9)
     }
 
-    /// Cost in percent of one core.
     pub fn cost_pct(&self) -> f64 {
         100.0 * self.cost.as_secs_f64() / self.elapsed.as_secs_f64().max(1e-9)
     }
 
-    /// Sets the figures of the engine's own counters; `elapsed_s` must stand.
+    /// Sets the figures of the engine's own counters; `elapsed_s` must be set.
     pub fn write_into(&self, figures: &mut Figures) {
         let Some(elapsed_s) = figures.elapsed_s.filter(|s| *s > 0.0) else {
             return;
@@ -96,7 +95,7 @@ impl SessionSamples {
         (figures.engine_write_iops, figures.engine_write_mb_per_s) = of_data(IoOperation::Write);
     }
 
-    /// How the timed events are known, for people.
+    /// Note on the source of the timed events.
     pub fn note(&self) -> Option<Remark> {
         let problem = self
             .problem
@@ -109,7 +108,7 @@ impl SessionSamples {
         if self.looks == 0 {
             return Some(Remark::EventsTooShort { source });
         }
-        // Rounded up, so that the points of a sweep say the same.
+        // The cost is rounded up, so that the points of a sweep say the same.
         let cost_pct_max = (self.cost_pct() / COST_STEP_PCT - COST_SLACK).ceil() * COST_STEP_PCT;
         Some(Remark::EventsSampled {
             looks_per_s: self.rate_per_s(),
@@ -119,18 +118,18 @@ impl SessionSamples {
     }
 }
 
-/// In the order in which they come; one or more may be passed over.
+/// Phases in order; some may be skipped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Phase {
     WarmingUp,
     Ready,
     Watching,
     Over,
-    /// Nothing of the server is counted any more.
+    /// The server's counters have been read.
     Counted,
 }
 
-/// Says the thread what to do.
+/// Signal of the current phase to the thread.
 #[derive(Debug)]
 struct Bell {
     phase: Mutex<Phase>,
@@ -147,7 +146,7 @@ impl Bell {
         }
     }
 
-    /// From now on it is this phase, unless a later one has begun.
+    /// Enters this phase, unless a later one has begun.
     fn ring(&self, phase: Phase) {
         let mut now = self.phase.lock().unwrap_or_else(PoisonError::into_inner);
         *now = phase.max(*now);
@@ -155,7 +154,7 @@ impl Bell {
         self.clock.notify(&self.changed);
     }
 
-    /// Waits until the phase is another one than `phase`, at most so long; gives the phase.
+    /// Waits until the phase differs from `phase`, up to `longest`, and returns it.
     fn wait_while(&self, phase: Phase, longest: Option<Duration>) -> Phase {
         let until_ns = longest.map_or(u64::MAX, |longest| {
             self.clock.now_ns().saturating_add(ns(longest))
@@ -170,16 +169,16 @@ impl Bell {
     }
 }
 
-/// What sessions were seen doing, for who watches the run.
+/// Waits of sessions, for the observer of the run.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct WaitsSeen(Arc<Mutex<WaitTotals>>);
 
 #[derive(Debug, Default)]
 struct WaitTotals {
-    /// Seconds that they spent in each class since somebody asked last, and the time that these cover.
+    /// Seconds in each class since the last call, and the time that they cover.
     seconds: HashMap<WaitClass, f64>,
     covered: Duration,
-    /// Transactions per second that an observation counted last.
+    /// Transactions per second in the last interval of an observation.
     rate_per_s: Option<f64>,
 }
 
@@ -204,12 +203,12 @@ impl WaitsSeen {
         self.lock().rate_per_s
     }
 
-    /// What is of a point that is over.
+    /// Drops the figures of a finished point.
     pub(crate) fn forget(&self) {
         *self.lock() = WaitTotals::default();
     }
 
-    /// Sessions in each class on average, by class; forgets them.
+    /// Mean number of sessions in each class, which are then reset.
     pub fn take(&self) -> Vec<(WaitClass, f64)> {
         let mut seen = self.lock();
         let seconds = std::mem::take(&mut seen.seconds);
@@ -226,19 +225,19 @@ impl WaitsSeen {
 pub struct SessionSampler {
     bell: Arc<Bell>,
     thread: Option<JoinHandle<SessionSamples>>,
-    /// Why there is no thread although the engine could be watched.
+    /// Reason why there is no thread although the engine could be sampled.
     problem: Option<String>,
 }
 
 impl SessionSampler {
-    /// Connects to every node, and has looked once it returns; what counts begins with [`SessionSampler::begin`].
-    /// `None` where the engine runs inside this process. That a server cannot be watched is told, and does not keep it from being
+    /// Connects to every node and samples once before it returns; the window begins with [`SessionSampler::begin`].
+    /// `None` if the engine runs inside this process. A server that cannot be sampled is reported, and still
     /// measured.
     pub fn open(nodes: &[Arc<dyn Target>]) -> Option<Self> {
         Self::seen_by(nodes, None)
     }
 
-    /// The same, which tells `seen` of every look in the window as well.
+    /// Like `open`, and reports every sample in the window to `seen`.
     pub(crate) fn seen_by(nodes: &[Arc<dyn Target>], seen: Option<WaitsSeen>) -> Option<Self> {
         let mut watches = Vec::new();
         for node in nodes {
@@ -276,18 +275,18 @@ impl SessionSampler {
         }
     }
 
-    /// The measured window begins; costs the caller a microsecond.
+    /// Begins the measured window; costs the caller a microsecond.
     pub fn begin(&self) {
         self.bell.ring(Phase::Watching);
     }
 
-    /// The window is over: returns once the sessions are not looked at any more and the server's counters are read.
+    /// Ends the window, and returns once sampling has stopped and the server's counters are read.
     pub fn end(&self) {
         self.bell.ring(Phase::Over);
         self.bell.wait_while(Phase::Over, Some(LAST_LOOK_MAX));
     }
 
-    /// The window is over, if it was not before: what was seen.
+    /// Ends the window, if it has not ended, and returns its samples.
     pub fn finish(mut self) -> SessionSamples {
         self.bell.ring(Phase::Over);
         let problem = self.problem.take();
@@ -309,7 +308,7 @@ impl Drop for SessionSampler {
     fn drop(&mut self) {
         self.bell.ring(Phase::Over);
         if let Some(thread) = self.thread.take() {
-            // It has printed why it panicked; the point is given up anyway.
+            // The panic was already printed, and the point is given up anyway.
             let _ = thread.join();
         }
     }
@@ -371,7 +370,7 @@ fn watch(
             cost.add(&of_look);
             now_ns = clock.now_ns();
         }
-        // A look stands for the time since the one before, but not for that in which it was held up.
+        // A sample represents the time since the previous one, without the time in which it was blocked.
         let answer_ns = now_ns - asked_ns;
         let unseen_ns = if answer_ns > ns(HELD_UP) {
             answer_ns
@@ -388,7 +387,7 @@ fn watch(
         watched.looks += 1;
         watched.elapsed = Duration::from_nanos(now_ns - begin_ns);
     }
-    // What samples by itself costs something between the looks as well.
+    // A server that samples by itself has costs between the samples as well.
     if let Some((after, before)) = server_cpu_ns(watches).zip(server_before) {
         cost.server_ns = after.saturating_sub(before);
     }
@@ -403,7 +402,6 @@ fn watch(
     Ok(())
 }
 
-/// The longest way to any node.
 fn link(watches: &mut [Box<dyn Watch>], clock: &Clock) -> engine::Result<Option<Link>> {
     let mut longest: Option<Link> = None;
     for watch in watches {
@@ -437,7 +435,6 @@ fn round_trip(watch: &mut dyn Watch, clock: &Clock) -> engine::Result<Duration> 
     Ok(Duration::from_nanos(shortest_ns))
 }
 
-/// The same way measured twice.
 fn shorter(before: Option<Link>, after: Option<Link>) -> Option<Link> {
     let (before, after) = before.zip(after)?;
     Some(Link {
@@ -446,7 +443,7 @@ fn shorter(before: Option<Link>, after: Option<Link>) -> Option<Link> {
     })
 }
 
-/// Time until the next look, which follows the price of one.
+/// Time until the next sample, which follows its cost.
 fn pause(watches: &[Box<dyn Watch>], price_s: f64) -> Duration {
     let longest = if watches.iter().all(|watch| watch.samples().is_some()) {
         INTERVAL_OF_SAMPLES_MAX
@@ -498,7 +495,7 @@ fn look_at_all(
     })
 }
 
-/// Whether every node could tell what was left.
+/// Takes the last sample; true if every node returned its remaining samples.
 fn look_a_last_time(watches: &mut [Box<dyn Watch>], tally: &mut Tally) -> engine::Result<bool> {
     for watch in watches {
         if !watch.last_look(tally)? {
@@ -508,7 +505,7 @@ fn look_a_last_time(watches: &mut [Box<dyn Watch>], tally: &mut Tally) -> engine
     Ok(true)
 }
 
-/// Processor time of all nodes for being watched; `None` where one of them does not tell.
+/// Processor time of all nodes for being sampled; `None` if one does not report it.
 fn server_cpu_ns(watches: &[Box<dyn Watch>]) -> Option<u64> {
     watches.iter().map(|watch| watch.server_cpu_ns()).sum()
 }

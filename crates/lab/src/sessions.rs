@@ -1,5 +1,5 @@
-//! Whether servers let as many sessions in as a run needs, and whether this process may hold them: found before it begins,
-//! not at its largest level. Servers that are started for the run are given the room that it needs.
+//! Checks before a run begins, and not at its largest level, that servers and this process allow as many sessions as
+//! it needs. Servers that are started for the run get that limit.
 
 use archive::PointKey;
 use engine::TargetUrl;
@@ -11,13 +11,13 @@ use crate::nodes::Nodes;
 use crate::registry::Registry;
 use crate::workload::Sessions;
 
-/// Beside those of the work: one that watches. The one that holds a target's lock is there already.
+/// One session in addition to those of the work samples waits. The lock of a target is held by an existing one.
 const OWN: u64 = 1;
-/// Files that this process has open beside its sessions: archive, logs, counters of the machine, event loops, and connections
-/// on which statements are cancelled.
+/// Open files of this process in addition to its sessions: archive, logs, counters of the machine, event loops, and
+/// connections that cancel statements.
 const FILES_BESIDE: u64 = 256;
 
-/// Sessions of the point of a plan that needs most, as far as that is known before its targets are opened.
+/// Sessions of the plan's largest point, as far as known before its targets are opened.
 pub(crate) fn most(plan: &Plan, workloads: &Registry) -> u64 {
     let of_step = |step| {
         let workload = workloads.of(step);
@@ -35,10 +35,10 @@ pub(crate) fn most(plan: &Plan, workloads: &Registry) -> u64 {
     plan.step.iter().map(of_step).max().unwrap_or(0)
 }
 
-/// The targets, with room for so many sessions where servers are started for them.
+/// The targets, with a limit of `sessions` if servers are started for them.
 ///
 /// # Errors
-/// When a URL is wrong in itself.
+/// A URL is invalid.
 pub(crate) fn with_room(urls: &[TargetUrl], sessions: u64) -> Result<Vec<TargetUrl>> {
     let sessions = u32::try_from(sessions).unwrap_or(u32::MAX);
     let with_room = urls
@@ -47,20 +47,19 @@ pub(crate) fn with_room(urls: &[TargetUrl], sessions: u64) -> Result<Vec<TargetU
     with_room.collect()
 }
 
-/// Sessions of a target at its largest point.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Needed {
     /// On each node of the target.
     of_node: u64,
-    /// Of all nodes, with a socket of this process each; none where the database runs inside it.
+    /// Sockets of this process for all nodes; 0 if the database runs inside it.
     sockets: u64,
 }
 
-/// What another side holds at the same time, by targets.
+/// Sessions of another side at the same time, by target.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Beside {
     pub needed: Vec<Needed>,
-    /// Whether its sessions are on the same servers.
+    /// Its sessions are on the same servers.
     pub on_one_database: bool,
 }
 
@@ -75,11 +74,11 @@ impl Beside {
     }
 }
 
-/// Refuses a plan of which a point needs more sessions than a server lets in, or than this process may have sockets, beside
-/// those that another side holds at the same time; gives what it needs of each target.
+/// Refuses a plan with a point that needs more sessions, together with those of another side, than a server or the
+/// limit of sockets allows; returns the need of each target.
 ///
 /// # Errors
-/// With what is needed, what limits it, and what to do.
+/// The need, the limit, and the way out.
 pub(crate) fn check(
     plan: &Plan,
     workloads: &Registry,
@@ -94,11 +93,11 @@ pub(crate) fn check(
             let step = &plan.step[key.step as usize - 1];
             (key, workloads.of(step).sessions(step, key))
         });
-        // The first of those that need most.
+        // The first of the largest points is reported.
         let Some((key, most)) = asked.rev().max_by_key(|(_, asked)| asked.count) else {
             continue;
         };
-        // Jobs are dealt to the nodes in turn.
+        // Jobs are assigned to the nodes in turn.
         let needed = most.count.div_ceil(target.nodes.len() as u64) + OWN;
         let nodes = if target.is_embedded {
             0
@@ -138,13 +137,12 @@ pub(crate) fn check(
     Ok(all_needed)
 }
 
-/// Files that this process has open at most with these sockets, its own and those of the other side.
+/// Largest number of open files of this process with these sockets, its own and those of the other side.
 fn files((own, others): (u64, u64), open: u64) -> u64 {
     own.saturating_add(others)
         .saturating_add(open + FILES_BESIDE)
 }
 
-/// Refuses more sessions than this process may have sockets.
 fn check_files((own, others): (u64, u64), key: &PointKey, most: &Sessions) -> Result<()> {
     let files = files((own, others), host::limits::open_files().unwrap_or(0));
     let needed = own.saturating_add(others);
@@ -172,7 +170,8 @@ fn words(key: &PointKey, sessions: &Sessions) -> String {
 mod tests {
     use super::*;
 
-    /// 5000 users a side and dbdyno's own: two instances have a socket each in this process, one database lets in both.
+    /// With 5000 users per side plus dbdyno's own sessions, two instances need sockets for both, and one database has
+    /// to allow both.
     #[test]
     fn golden_sessions_of_both_sides() {
         let needed = Needed {

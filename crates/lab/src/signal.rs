@@ -1,7 +1,7 @@
-//! Ctrl-C: the first stops what is under way after its points are safe, the second ends the process at once.
+//! Ctrl-C: the first signal stops the run once its points are safe, the second ends the process at once.
 //!
-//! What is under way may be waiting for a server that does not answer, or for a long statement: some seconds after the
-//! first signal all sessions are broken off, so that it works whatever they do.
+//! The run may be waiting for a server that does not answer, or for a long statement. Some seconds after the first
+//! signal all sessions are therefore cancelled.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, Once, OnceLock, PoisonError, mpsc};
@@ -12,11 +12,11 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 static STOP: AtomicBool = AtomicBool::new(false);
-/// How to resume what a second signal interrupts.
+/// Text that a second signal prints; null: [`AT_ONCE`].
 static RESUMPTION: Mutex<String> = Mutex::new(String::new());
 /// Exit status of a process that its user interrupted.
 pub const EXIT_INTERRUPTED: i32 = 130;
-/// How long operations in hand may go on after the first signal.
+/// Time that operations in progress have after the first signal.
 const GRACE: Duration = Duration::from_secs(5);
 /// Sessions that were opened meanwhile are broken off as well, at this interval.
 const AGAIN: Duration = Duration::from_secs(1);
@@ -24,22 +24,22 @@ static BROKEN_OFF: AtomicBool = AtomicBool::new(false);
 /// How a run or study is resumed, by its verb and name; flags are known to the command alone.
 static ADVICE: OnceLock<fn(&str, &str) -> String> = OnceLock::new();
 
-/// Has a second signal say how to resume what it interrupts. The first call counts.
+/// Lets a second signal print how to resume the interrupted run. Only the first call counts.
 pub fn advise(advice: fn(&str, &str) -> String) {
     ADVICE.get_or_init(|| advice);
 }
 
-/// The flag that every wait and every job looks at.
+/// Flag that every wait and every job checks.
 pub fn stop_flag() -> &'static AtomicBool {
     &STOP
 }
 
-/// Sessions were broken off because of it: what fails then does so for that reason.
+/// Sessions were cancelled, so later failures have this cause.
 pub fn has_broken_off() -> bool {
     BROKEN_OFF.load(Ordering::SeqCst)
 }
 
-/// From now on a second signal says that the run or study can be resumed.
+/// From now on a second signal prints that the run or study can be resumed.
 pub(crate) fn can_be_resumed(verb: &str, label: &str) {
     let advice = ADVICE
         .get()

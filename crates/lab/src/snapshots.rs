@@ -1,5 +1,5 @@
-//! What the point at work does, interval by interval: taken from what is sampled anyway, by a thread that exists only
-//! where somebody watches the run.
+//! Progress of the current point by intervals, taken from existing samples by a thread that exists only for
+//! observers.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -13,10 +13,10 @@ use crate::context::RunContext;
 use crate::observer::Snapshots;
 use crate::session_sampler::WaitsSeen;
 
-/// However short the intervals of the series are, nobody reads faster.
+/// No observer reads faster, however short the intervals of the series are.
 const INTERVAL_MIN: Duration = Duration::from_millis(250);
 
-/// Takes the snapshots of one run.
+/// Thread that takes the snapshots of one run.
 pub(crate) struct Taker<'a> {
     context: &'a RunContext<'a>,
     sink: Snapshots,
@@ -35,12 +35,11 @@ struct Current {
     key: PointKey,
     progress: Arc<Progress>,
     begun: Instant,
-    /// When the last snapshot was taken.
     taken: Instant,
-    /// Number of the newest sample of the machine that was told.
+    /// Number of the machine's latest reported sample.
     sample: Option<u64>,
     is_measuring: bool,
-    /// Names of its kinds of operations, where it has several.
+    /// Names of its kinds of operations, if there are several.
     operations: &'static [&'static str],
 }
 
@@ -55,13 +54,13 @@ impl<'a> Taker<'a> {
         }
     }
 
-    /// Does the work of a run beside the thread.
+    /// Runs the thread during the work of a run.
     pub fn beside<T>(&self, work: impl FnOnce() -> T) -> T {
         let end = || {
             self.lock().is_over = true;
             self.changed.notify_all();
         };
-        // Without it a run is as if nobody watched.
+        // Without the thread a run proceeds unobserved.
         let names = ("snapshots", "nobody can watch this run");
         beside(names, || self.take_until_over(), end, work)
     }
@@ -87,15 +86,15 @@ impl<'a> Taker<'a> {
         });
     }
 
-    /// Tells what was left, so that nothing of a point is missing.
+    /// Reports the rest, so that nothing of a point is missing.
     pub fn point_ends(&self) {
         let Some(mut current) = self.lock().current.take() else {
             return;
         };
-        // The newest interval is settled only when it is asked for twice.
+        // A second call settles the latest interval.
         for _ in 0..2 {
             if let Some(snapshot) = self.operations(&mut current) {
-                // How much of the last interval the point took is not known here.
+                // The point's part of the last interval is unknown here.
                 (self.sink)(Snapshot {
                     length_s: 0.0,
                     ..snapshot
@@ -155,7 +154,7 @@ impl<'a> Taker<'a> {
         snapshot
     }
 
-    /// The operations that were told since the last snapshot.
+    /// Operations since the last snapshot.
     fn operations(&self, current: &mut Current) -> Option<Snapshot> {
         let told = current.progress.take_intervals()?;
         current.is_measuring = true;

@@ -1,4 +1,4 @@
-//! The common start of a point's jobs, and what host and engine had counted by then.
+//! Common start of a point's jobs, with the counters of host and engine at that time.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,23 +11,23 @@ use crate::context::RunContext;
 use crate::nodes::Nodes;
 use crate::session_sampler::SessionSampler;
 
-/// Takes the snapshots of host and engine at the common start: when the last job has ramped up, or
-/// with a timed ramp-up when the first one enters the measured window.
+/// Samples host and engine at the common start: when the last job has ramped up, or with a timed ramp-up when the
+/// first one enters the measured window.
 pub struct Start<'a> {
     sampler: &'a HostWatch,
-    /// Asks the engine what it has counted so far.
+    /// Reads the engine's counters.
     count: Box<dyn Fn() -> Counters + Send + Sync + 'a>,
     programs: std::result::Result<Programs, String>,
     io: Option<std::result::Result<IoAccounts, String>>,
     taken: Mutex<Option<(HostMark, Counters)>>,
-    /// What host and engine did, where the window was ended already.
+    /// Use of host and engine, if the window has already ended.
     ended: Mutex<Option<(HostUse, Counters)>>,
     watcher: Option<&'a SessionSampler>,
     timed: bool,
 }
 
 impl<'a> Start<'a> {
-    /// Of a target of the run, which is ready by now.
+    /// The target of the run must be ready.
     pub fn new(
         context: &'a RunContext<'_>,
         target: u32,
@@ -51,7 +51,7 @@ impl<'a> Start<'a> {
         watcher: Option<&'a SessionSampler>,
         timed: bool,
     ) -> Self {
-        // Where the database's own programs are not known, that is told already.
+        // Unknown programs of the database are already reported.
         let io = programs.as_ref().ok().and_then(|p| sampler.io_so_far(p));
         Self {
             sampler,
@@ -65,7 +65,7 @@ impl<'a> Start<'a> {
         }
     }
 
-    /// Takes the snapshots now, unless they are taken.
+    /// Takes the samples, unless they were taken.
     pub fn take(&self) {
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
         if taken.is_none() {
@@ -78,7 +78,7 @@ impl<'a> Start<'a> {
         }
     }
 
-    /// Wraps clients that block so that their common start is noticed.
+    /// Wraps blocking clients to detect their common start.
     pub fn watch<'s>(&'s self, clients: Vec<Box<dyn BlockingClient + 's>>) -> Clients<'s> {
         let waiting = self.waiting(clients.len());
         let watched = clients.into_iter().map(|client| {
@@ -91,7 +91,7 @@ impl<'a> Start<'a> {
         Clients::Blocking(watched.collect())
     }
 
-    /// The same for the clients of an event loop.
+    /// Wraps the clients of an event loop likewise.
     pub fn watch_nonblocking<'s>(
         &'s self,
         clients: Vec<Box<dyn NonblockingClient>>,
@@ -107,20 +107,20 @@ impl<'a> Start<'a> {
         Clients::nonblocking(watched.collect())
     }
 
-    /// How many have to ramp up before the common start.
+    /// Counter of jobs that have to ramp up before the common start.
     fn waiting(&self, jobs: usize) -> Arc<AtomicUsize> {
         Arc::new(AtomicUsize::new(if self.timed { 1 } else { jobs }))
     }
 
-    /// The window is over for host, engine and who watches the sessions: what is done from now on, such as looking at the
-    /// memory of thousands of processes and closing their sessions, is no part of it.
+    /// Ends the window for host, engine and sampler of sessions: later steps, such as reading the memory of thousands
+    /// of processes and closing their sessions, do not belong to it.
     pub fn end(&self) {
         self.take();
         let ended = self.until_now();
         *self.ended.lock().unwrap_or_else(PoisonError::into_inner) = Some(ended);
     }
 
-    /// What host and engine did since the common start; nobody watches the sessions any more.
+    /// Use of host and engine since the common start; ends the sampling of sessions.
     fn until_now(&self) -> (HostUse, Counters) {
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
         let (mark, before) = taken
@@ -133,7 +133,8 @@ impl<'a> Start<'a> {
         (self.sampler.finish(mark), engine)
     }
 
-    /// The host's use since the common start, and the counters of the engine, or of the sessions where they have their own.
+    /// The host's use since the common start, and the counters of the engine, or of the sessions if they have their
+    /// own.
     pub fn finish(&self, sessions: Counters) -> (HostUse, Counters) {
         let ended = self
             .ended
@@ -162,7 +163,7 @@ fn engine_counters(target: &Nodes) -> Counters {
         .unwrap_or_default()
 }
 
-/// A client that reports when its ramp-up is over.
+/// A client that reports the end of its ramp-up.
 struct Watched<'s> {
     client: Box<dyn BlockingClient + 's>,
     start: &'s Start<'s>,
@@ -187,7 +188,6 @@ impl BlockingClient for Watched<'_> {
     }
 }
 
-/// A client of an event loop that reports the same.
 struct WatchedNonblocking<'s> {
     client: Box<dyn NonblockingClient>,
     start: &'s Start<'s>,
@@ -240,7 +240,7 @@ mod tests {
         }
     }
 
-    /// 250 bytes of log in the window, 1000 while sessions are closed: both ways to end it leave those out.
+    /// The window has 250 bytes of log, and closing the sessions 1000: both ways to end it exclude those.
     #[test]
     fn what_the_engine_counts_behind_the_window_is_no_part_of_it() {
         let host = watch_of_host();

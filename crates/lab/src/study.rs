@@ -1,7 +1,7 @@
-//! Studies: two configurations or more measured in turn, round by round in an order drawn by lot, each block from the
-//! same start, so that a drift of the machine and what a block leaves behind meet all alike.
+//! Studies: two or more configurations measured in turn, round by round in random order, each block from the same
+//! start, so that a drift of the machine and after-effects of a block affect all alike.
 //!
-//! A study of two configurations is one of pairs; only such a study can take turns in slices, or stop at a look.
+//! A study of two configurations has pairs; only such a study can be measured in slices, or stop early.
 
 mod interleave;
 mod memory;
@@ -37,11 +37,10 @@ pub use side::{Side, SideSetting};
 pub use stopping::Stopping;
 use stopping::Watched;
 
-/// Pairs when nothing else is asked for: with six, a true 5 % at 1.5 % spread is missed in one of three studies.
+/// Default number of pairs: with six, a true 5 % at 1.5 % spread is missed in one of three studies.
 pub const PAIRS_DEFAULT: u32 = 10;
-/// Most pairs of a study.
 pub const PAIRS_MAX: u32 = 1000;
-/// Verb by which a study of so many sides is resumed.
+/// Verb that resumes a study of this many sides.
 fn verb(sides: usize) -> &'static str {
     match sides {
         2 => "ab",
@@ -49,26 +48,25 @@ fn verb(sides: usize) -> &'static str {
     }
 }
 
-/// What a study is made of.
 pub struct StudyOptions {
-    /// The configurations, A, B and so on: two to [`SIDES_MAX`].
+    /// Configurations A, B and so on: two to [`SIDES_MAX`].
     pub sides: Vec<Side>,
-    /// Rounds of blocks, pairs where there are two sides; at most, if the study may stop before.
+    /// Rounds of blocks, which are pairs for two sides; an upper bound if the study may stop earlier.
     pub rounds: u32,
-    /// How it is looked at before its end; `None` if it has exactly these rounds.
+    /// Schedule of interim analyses; `None` for a fixed number of rounds.
     pub until: Option<Until>,
-    /// Length of the slices in which both blocks of a pair are measured in turn; one after the other when `None`.
+    /// Length of the slices in which both blocks of a pair are measured in turn; `None`: one after the other.
     pub slice: Option<Duration>,
     pub archive: PathBuf,
-    /// Name; made up when `None`. The runs are called `NAME-a`, `NAME-b` and so on.
+    /// Name; generated if `None`. The runs are called `NAME-a`, `NAME-b` and so on.
     pub name: Option<String>,
     /// Seed of all runs and of the order.
     pub seed: u64,
-    /// What the plan of each side can ask for: scripts of one name may differ.
+    /// Workloads for the plan of each side: scripts of one name may differ.
     pub workloads: Vec<Registry>,
     pub clock: Arc<dyn WallClock>,
     pub tool_version: String,
-    /// What the machine's owner states of it.
+    /// Facts that the machine's owner states.
     pub stated: Stated,
     pub host: HostAsked,
 }
@@ -76,9 +74,9 @@ pub struct StudyOptions {
 /// Numbers of the runs of a finished study, A, B and so on.
 pub type Finished = Vec<i64>;
 
-/// The order of the blocks: in each round all sides once, as the lot falls.
+/// Random order of the blocks: in each round all sides once.
 ///
-/// By lot and not by a rigid A B B A, because the lot keeps the error rates whatever the noise does
+/// The order is random and not a fixed A B B A, because randomization preserves the error rates for any noise
 /// (docs/METHODOLOGY.md, "How sure a verdict is").
 pub fn draw_order(sides: usize, rounds: u32, seed: u64) -> String {
     let mut random = Random::new(seed ^ 0x0ab5_70d1);
@@ -97,8 +95,8 @@ pub fn draw_order(sides: usize, rounds: u32, seed: u64) -> String {
 /// Carries out a study.
 ///
 /// # Errors
-/// What is wrong in itself is found before anything is touched; what the environment does later ends the
-/// study with every finished point in the archive.
+/// Invalid input is found before anything is touched; later failures of the environment end the study with every
+/// finished point in the archive.
 pub fn study(
     mut options: StudyOptions,
     stopping: &mut dyn Stopping,
@@ -117,7 +115,7 @@ pub fn study(
         .name
         .clone()
         .unwrap_or_else(|| made_up_name(verb, options.clock.now()));
-    // Behind the start of the servers it would be found late.
+    // After the start of the servers an error would be found late.
     for number in 0..options.sides.len() {
         archive.refuse_label(&SideLabel::new(&name, number).to_string())?;
     }
@@ -160,13 +158,13 @@ pub fn study(
     whole.through(&mut archive, watched, observer)
 }
 
-/// Servers that are started for the sides let in as many sessions as these need, and both as many.
+/// Servers that are started for the sides allow as many sessions as the sides need, the same number on each.
 fn make_room(options: &mut StudyOptions) -> Result<()> {
     let sides = options.sides.iter().zip(&options.workloads);
     let needed = sides.map(|(side, workloads)| sessions::most(&side.plan, workloads));
     let needed: Vec<u64> = needed.collect();
     let of_both = match options.slice {
-        // They may be on one server at once.
+        // Both sides may be on one server at once.
         Some(_) => needed.iter().sum(),
         None => needed.iter().copied().max().unwrap_or(0),
     };
@@ -176,8 +174,8 @@ fn make_room(options: &mut StudyOptions) -> Result<()> {
     Ok(())
 }
 
-/// What each side is entered as. All are opened, one after the other, before any is entered: a study of which one side cannot
-/// begin would stand in the archive as one that is still running.
+/// Records of each side. All are opened, one after the other, before any is entered: otherwise a study of which one
+/// side cannot begin would be in the archive as one that is still running.
 fn new_runs(
     options: &StudyOptions,
     machine: &Machine,
@@ -228,14 +226,14 @@ fn new_runs(
     Ok(runs)
 }
 
-/// Tells how the sides are measured. Of many, whoever began them says what they are.
+/// Reports the arrangement of the sides. The caller describes more than two.
 fn tell_arranged(observer: &mut dyn Observer, arranged: &Arranged, sides: &[Side]) {
     if let [a, b] = sides {
         observer.is_arranged(arranged, [&a.settings, &b.settings]);
     }
 }
 
-/// The runs of a study in the archive, side by side; each is locked, as it is to be resumed.
+/// Runs of a study in the archive; each is locked, because it is to be resumed.
 fn load(name: &str, archive: &mut Archive) -> Result<Vec<Run>> {
     let mut load = |number: usize| -> Result<Run> {
         let label = RunName::Label(SideLabel::new(name, number).to_string());
@@ -268,7 +266,7 @@ fn load(name: &str, archive: &mut Archive) -> Result<Vec<Run>> {
     }
 }
 
-/// Sides of a study are loads that can be repeated; what others do cannot.
+/// Sides of a study must be repeatable loads, which observations are not.
 fn refuse_observation(plan: &Plan, workloads: &Registry) -> Result<()> {
     if workloads.is_observation(plan)? {
         Err(LabError::Plan(
@@ -279,11 +277,11 @@ fn refuse_observation(plan: &Plan, workloads: &Registry) -> Result<()> {
     }
 }
 
-/// Goes on with a study that was interrupted or killed. Blocks that are whole are kept; one that was broken
-/// off is restored and measured to its end.
+/// Resumes a study that was interrupted or killed. Complete blocks stay; an incomplete one is restored and measured
+/// to its end.
 ///
 /// # Errors
-/// As [`crate::resume`].
+/// Those of [`crate::resume`].
 pub fn resume(
     name: &str,
     archive_path: &Path,
@@ -345,13 +343,13 @@ pub fn resume(
     whole.through(&mut archive, watched, observer)
 }
 
-/// What is told of a target before a run.
+/// Properties of a target that are reported before a run.
 fn told_of(target: &TargetRecord) -> (&str, Option<&RightsMissing>, Option<&String>) {
     let login = target.settings.get(engine::WEAK_LOGIN);
     (&target.name, target.rights_missing.as_ref(), login)
 }
 
-/// What the users of the targets of all sides may not see; once where it is the same.
+/// Missing rights and weak logins of the targets of all sides, each once.
 fn tell_rights_of_all<'t>(
     observer: &mut dyn Observer,
     sides: impl Iterator<Item = &'t [TargetRecord]>,
@@ -402,14 +400,14 @@ fn check(options: &StudyOptions) -> Result<()> {
     }
 }
 
-/// A word and the time of day: two studies a second cannot be begun on one archive by hand.
+/// A word and the time of day, which are unique because nobody begins two studies a second on one archive.
 pub fn made_up_name(word: &str, now: SystemTime) -> String {
     let now = host::clock::rfc3339(now);
     let digits: String = now.chars().filter(char::is_ascii_digit).take(14).collect();
     format!("{word}-{digits}")
 }
 
-/// The one machine of the targets of all sides.
+/// The common machine of the targets of all sides.
 fn machine(sides: &[Side], asked: &HostAsked) -> Result<Machine> {
     let groups = sides.iter().map(|side| group(&side.targets));
     let groups: Vec<_> = groups.collect::<Result<_>>()?;
@@ -444,7 +442,7 @@ impl Whole<'_> {
         };
         for id in &self.ids {
             let kept = archive.finish_run(*id, state, Some(&now));
-            // After a failure the points are safe all the same; the first error is the one to tell.
+            // After a failure the points are still safe; the first error is the one to report.
             if ended.is_ok() {
                 kept?;
             }
@@ -524,7 +522,7 @@ impl Whole<'_> {
             .map_err(|error| self.resumable(error))
     }
 
-    /// The same error, with how the study is resumed.
+    /// The same error, with the way to resume the study.
     fn resumable(&self, error: LabError) -> LabError {
         error.resumed_by(verb(self.sides.len()), self.name)
     }
@@ -556,7 +554,7 @@ mod tests {
     fn every_pair_holds_both_sides_and_the_lot_decides_which_is_first() {
         let order = draw_order(2, 200, 1);
         assert_ne!(order, draw_order(2, 200, 2));
-        // As in earlier releases for the same seed.
+        // Earlier releases give the same order for this seed.
         let mut random = Random::new(1 ^ 0x0ab5_70d1);
         let pairs = (0..200).map(|_| ["ab", "ba"][random.index(2)]);
         assert_eq!(order, pairs.collect::<String>());
@@ -567,7 +565,7 @@ mod tests {
         }
     }
 
-    /// 2,400 rounds of four: each of the 24 orders about a hundred times.
+    /// In 2,400 rounds of four each of the 24 orders occurs about a hundred times.
     #[test]
     fn every_round_holds_all_sides_in_any_order() {
         let order = draw_order(4, 2_400, 1);

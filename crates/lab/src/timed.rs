@@ -1,4 +1,4 @@
-//! Timed events: where the jobs' time went. Of an embedded engine as the kernel's scheduler counted it.
+//! Timed events: the jobs' time by cause. For an embedded engine they come from the kernel's scheduler.
 
 mod server;
 
@@ -10,10 +10,9 @@ use load::Outcome;
 
 pub use server::{background, events as server_events, seen, top};
 
-/// What the jobs' time went to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {
-    /// What a session of the target does or waits for.
+    /// Activity or wait of a session of the target.
     Session(WaitClass),
     Idle,
     /// The driver's loop, outside of its calls of the target.
@@ -22,10 +21,9 @@ pub enum Class {
     Client,
     /// The driver's wait for a processor.
     Queued,
-    /// A statement is under way, and neither its session nor its client is at work: the way between them, and
-    /// being woken up.
+    /// Time of a statement in which neither its session nor its client works: the connection and wake-ups.
     RoundTrip,
-    /// Something in the server that nobody tells.
+    /// Activity of the server that it does not report.
     Unknown,
 }
 
@@ -42,14 +40,13 @@ impl From<Class> for EventClass {
     }
 }
 
-/// One line of where the jobs' time went.
+/// One line of the jobs' time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Event {
     pub name: String,
     pub class: Class,
-    /// How often, where that is counted.
+    /// Number, if counted.
     pub waits: Option<u64>,
-    /// Time altogether, in seconds.
     pub time_s: f64,
     /// Percent of the jobs' time.
     pub share_pct: f64,
@@ -57,7 +54,6 @@ pub struct Event {
 }
 
 impl Event {
-    /// As the archive keeps it.
     fn record(&self) -> TimedEvent {
         TimedEvent {
             event: self.name.clone(),
@@ -70,11 +66,11 @@ impl Event {
     }
 }
 
-/// Splits the time in which the jobs were at work. The parts add up to 100 %.
+/// Divides the busy time of the jobs. The parts add up to 100 %.
 ///
-/// An embedded engine runs in the jobs' own threads, so the processor time of a job is the
-/// database's, less what the driver kept for itself; what is neither processor, run queue nor pause
-/// was spent blocked: in I/O, in a lock, or waiting for the engine's own threads.
+/// An embedded engine runs in the jobs' threads, so a job's processor time is the database's, minus the driver's own;
+/// time that is neither processor, run queue nor pause was blocked: in I/O, in a lock, or waiting for the engine's
+/// threads.
 pub fn events(outcome: &Outcome) -> Vec<Event> {
     let total = |part: fn(&load::ClientOutcome) -> Duration| -> Duration {
         outcome.clients.iter().map(part).sum()
@@ -85,10 +81,10 @@ pub fn events(outcome: &Outcome) -> Vec<Event> {
     }
     let driver = outcome.driver_time();
     let idle = total(|client| client.idle);
-    // The kernel's counters begin a moment before the common start and move in steps, so each part
-    // gets at most what the others leave.
+    // The kernel's counters begin shortly before the common start and move in steps, so each part gets at most the
+    // remainder of the others.
     let left = active.saturating_sub(driver).saturating_sub(idle);
-    // The threads of an event loop do nothing but drive.
+    // The threads of an event loop only drive.
     let cpu = match outcome.driver_threads {
         Some(_) => Duration::ZERO,
         None => outcome.threads_cpu().saturating_sub(driver).min(left),
@@ -170,7 +166,7 @@ mod tests {
         assert!((events[1].share_pct - 40.0).abs() < 0.1);
     }
 
-    /// On a busy machine a thread waits for a processor before the common start already.
+    /// On a busy machine a thread waits for a processor even before the common start.
     #[test]
     fn the_parts_never_exceed_the_whole() {
         let ms = Duration::from_millis;

@@ -1,24 +1,24 @@
-//! What is going to be written, foretold before any target is opened.
+//! Estimate of the data to write, made before any target is opened.
 
-/// Bytes, at most.
+/// Upper bounds in bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Volume {
-    /// Written in all, logs included.
+    /// Total written, including logs.
     pub written_bytes: u64,
     pub room_bytes: u64,
 }
 
-/// What steps write in one repetition.
+/// Data that steps write in one repetition.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Written {
-    /// By their points; the room is that of the largest.
+    /// Data of their points; the space is that of the largest.
     pub points: Volume,
-    /// To each node, by tables that are loaded once and stay.
+    /// Data of tables that are loaded once to each node and stay.
     pub loads_bytes: u64,
 }
 
 impl Written {
-    /// Adds a point, whose room is free again behind it.
+    /// Adds a point, whose space is free again after it.
     pub fn add(&mut self, point: Volume) {
         let points = &mut self.points;
         points.written_bytes = points.written_bytes.saturating_add(point.written_bytes);

@@ -1,4 +1,4 @@
-//! What was seen of the jobs' time: by the server's own word where it has one, else by the kernel's.
+//! Analysis of the jobs' time, by the server's own data if it has any, otherwise by the kernel's.
 
 use archive::{
     BackgroundEvent, Bottleneck, EngineIo, Figures, HeldBack, Remark, Resource, TimedEvent,
@@ -11,14 +11,14 @@ use crate::bottleneck::{Evidence, judge};
 use crate::session_sampler::SessionSamples;
 use crate::{checks, requests, timed};
 
-/// Timed events that are kept; what is left is one line more.
+/// Stored timed events; one more line sums up the rest.
 const TOP: usize = 5;
 
-/// Why an embedded engine has no histograms of its waits.
+/// Reason why an embedded engine has no histograms of its waits.
 const NO_HISTOGRAM: &str = "an embedded engine keeps no distribution of its waits; see those of the \
      device's requests";
 
-/// Where the time of a point went.
+/// Jobs' time of a point by cause.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WaitProfile {
     watched: Option<SessionSamples>,
@@ -27,7 +27,7 @@ pub struct WaitProfile {
 }
 
 impl WaitProfile {
-    /// Of a drive, with what was watched of its server meanwhile; `None` for an embedded engine.
+    /// The profile of a drive, with the samples of its server; `None` for an embedded engine.
     pub fn of(outcome: &Outcome, watched: Option<SessionSamples>) -> Self {
         let events = match &watched {
             Some(watched) => timed::server_events(outcome, watched),
@@ -45,25 +45,24 @@ impl WaitProfile {
         timed::top(&self.events, TOP)
     }
 
-    /// How the events are known.
     pub fn note(&self) -> Option<Remark> {
         self.watched.as_ref()?.note()
     }
 
-    /// Sets the figures of the engine's own counters; `elapsed_s` must stand.
+    /// Sets the figures of the engine's own counters; `elapsed_s` must be set.
     pub fn write_into(&self, figures: &mut Figures) {
         if let Some(watched) = &self.watched {
             watched.write_into(figures);
         }
     }
 
-    /// The server's own account of its I/O; `None` for an embedded engine.
+    /// The server's own statistics of its I/O; `None` for an embedded engine.
     pub fn engine_io(&self) -> Option<Vec<EngineIo>> {
         let watched = self.watched.as_ref()?;
         Some(watched.counts.files.iter().map(EngineIo::from).collect())
     }
 
-    /// What held the point back. The figures must be complete.
+    /// The bottleneck of the point, whose figures must be complete.
     pub fn held_back(
         &self,
         outcome: &Outcome,
@@ -74,7 +73,7 @@ impl WaitProfile {
             resource: Resource::Unknown,
             sentence: format!("Unknown: {why}."),
         });
-        // What the sessions were seen doing before and after a stall is not what they waited for in it.
+        // The waits before and after a stall do not explain it.
         let bottleneck = still.unwrap_or_else(|| {
             judge(&Evidence {
                 figures,

@@ -1,6 +1,6 @@
-//! Notices a server that hangs: for a long time nothing was completed, and who knocks gets no answer either.
+//! Detects a hanging server: no operation completed for a long time, and a new session gets no answer either.
 //!
-//! A statement may take hours, so time alone proves nothing; a server that answers others is left alone.
+//! A statement may take hours, so time is no proof; a server that answers others is left alone.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -11,20 +11,20 @@ use load::Progress;
 use crate::beside::beside;
 use crate::nodes::Nodes;
 
-/// Longest and shortest time without a completed operation before the server is asked, where the plan says nothing.
+/// Default bounds of the time without a completed operation after which the server is probed.
 const LIMIT_MAX: Duration = Duration::from_secs(60);
 const LIMIT_MIN: Duration = Duration::from_secs(10);
-/// Without an operation for as long as so many took before, something is odd.
+/// The time of this many operations without any is suspicious.
 const OPERATIONS_MISSED: f64 = 1000.0;
-/// How long a server may take to answer a knock.
+/// Limit of a server's answer to a probe.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How often is looked, and how often sessions that were opened meanwhile are broken off as well.
+/// Interval of checks, and of cancelling sessions that were opened meanwhile.
 const LOOK: Duration = Duration::from_millis(250);
 
-/// Looks after the target of the point at hand.
+/// Supervises the target of the current point.
 pub(crate) struct Watchdog<'a> {
     targets: &'a [Nodes],
-    /// From the plan.
+    /// Limit of the plan.
     limit: Option<Duration>,
     state: Mutex<State>,
     changed: Condvar,
@@ -40,16 +40,16 @@ struct Watched {
     target: u32,
     progress: Arc<Progress>,
     stillness: Stillness,
-    /// What the server was found guilty of.
+    /// Finding about the server.
     hung: Option<String>,
 }
 
-/// Since when nothing was completed.
+/// Time without a completed operation.
 #[derive(Debug)]
 struct Stillness {
     begun: Instant,
     done: u64,
-    /// When the last of them was seen, or the server last answered.
+    /// Time when the last of them was observed, or the server last answered.
     since: Instant,
 }
 
@@ -62,7 +62,7 @@ impl Stillness {
         }
     }
 
-    /// How long nothing was completed, where that is longer than it may be.
+    /// Time without a completed operation, if it exceeds the limit.
     fn too_long(&mut self, done: u64, asked: Option<Duration>, now: Instant) -> Option<Duration> {
         if done != self.done {
             (self.done, self.since) = (done, now);
@@ -72,7 +72,7 @@ impl Stillness {
         (still >= limit).then_some(still)
     }
 
-    /// So many operations' worth of time at the rate so far, within bounds.
+    /// Time of this many operations at the rate so far, within bounds.
     fn limit(&self) -> Duration {
         if self.done == 0 {
             return LIMIT_MAX;
@@ -93,18 +93,18 @@ impl<'a> Watchdog<'a> {
         }
     }
 
-    /// Looks after the targets on a thread of its own as long as `work` lasts.
+    /// Supervises the targets on a separate thread during `work`.
     pub fn beside<T>(&self, work: impl FnOnce() -> T) -> T {
         let end = || {
             self.lock().is_over = true;
             self.changed.notify_all();
         };
-        // Without it a run is as it would be without a watchdog.
+        // Without the thread a run has no watchdog.
         let names = ("watchdog", "nothing notices a server that hangs");
         beside(names, || self.look(), end, work)
     }
 
-    /// Does the work of a point under its eyes; with what is wrong if the server was found to hang.
+    /// Does the supervised work of a point, and returns the finding if the server hangs.
     pub fn over<T>(
         &self,
         target: u32,
@@ -143,7 +143,7 @@ impl<'a> Watchdog<'a> {
             drop(state);
             let answers = !is_hung && target.nodes.iter().all(|node| answers(&**node));
             state = self.lock();
-            // It may have been over meanwhile.
+            // The point may have ended meanwhile.
             let same = |watched: &&mut Watched| Arc::ptr_eq(&watched.progress, &point);
             let Some(watched) = state.watched.as_mut().filter(same) else {
                 continue;
@@ -153,7 +153,7 @@ impl<'a> Watchdog<'a> {
             } else {
                 watched.hung.get_or_insert_with(|| hung(target, still));
                 drop(state);
-                // Again and again, for there may be new ones.
+                // Cancelling is repeated, because there may be new sessions.
                 target.nodes.iter().for_each(|node| node.break_off());
                 state = self.lock();
             }
@@ -171,7 +171,7 @@ impl<'a> Watchdog<'a> {
     }
 }
 
-/// Whether a server says anything to who knocks: a refusal is an answer too.
+/// True if a server answers a probe in any way; a refusal is an answer too.
 fn answers(node: &dyn Target) -> bool {
     let begun = Instant::now();
     node.knock(PATIENCE).is_ok() || begun.elapsed() < PATIENCE
@@ -195,8 +195,8 @@ mod tests {
         begun + Duration::from_secs_f64(seconds)
     }
 
-    /// Before the first operation a minute; then a thousand operations' time, but ten seconds at least; and every
-    /// operation begins the time anew.
+    /// The limit is a minute before the first operation, then the time of a thousand operations, but at least ten
+    /// seconds; every operation restarts it.
     #[test]
     fn how_long_is_too_long_follows_from_the_rate() {
         let begun = Instant::now();
@@ -206,7 +206,7 @@ mod tests {
         assert_eq!(still.too_long(0, None, after(begun, 60.0)), Some(minute));
 
         assert_eq!(still.too_long(100, None, after(begun, 2.0)), None);
-        // 20 ms an operation: 20 s.
+        // At 20 ms per operation the limit is 20 s.
         assert_eq!(still.too_long(100, None, after(begun, 21.9)), None);
         assert!(still.too_long(100, None, after(begun, 22.1)).is_some());
         assert_eq!(still.too_long(101, None, after(begun, 22.2)), None);

@@ -1,4 +1,4 @@
-//! The loop: measure a point, commit it to the archive, go on to the next.
+//! The loop: measure a point, commit it to the archive, continue with the next.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
@@ -27,19 +27,19 @@ use crate::watchdog::Watchdog;
 use crate::workload::{Measure, Workload};
 use crate::{Plan, Step, signal};
 
-/// The points of a run that are still to be measured.
+/// Points of a run that are still to be measured.
 pub(crate) struct Queue {
     pub id: i64,
-    /// By what it is gone on with: label of the run, or name of its study.
+    /// Label of the run or name of its study, by which it is resumed.
     pub label: String,
     /// Points of the complete run, or study.
     pub planned: usize,
-    /// Points of it that are safe in the archive.
+    /// Points in the archive.
     pub finished: usize,
     pub todo: Vec<PointKey>,
 }
 
-/// What a run is measured with.
+/// Resources with which a run is measured.
 pub(crate) struct Work<'a> {
     pub plan: &'a Plan,
     pub workloads: &'a Registry,
@@ -47,14 +47,14 @@ pub(crate) struct Work<'a> {
     pub machine: &'a Machine,
     pub seed: u64,
     pub clock: &'a Arc<dyn WallClock>,
-    /// Letter of the side of a study, shown beside the target.
+    /// Letter of the side of a study, shown with the target.
     pub letter: Option<char>,
-    /// The side that is measured in slices, in turn with the other one.
+    /// Side that is measured in slices.
     pub side: Option<&'a Side<'a>>,
 }
 
 impl Work<'_> {
-    /// Measures everything that is to do, and says how far the run came; gives the complete run.
+    /// Measures all remaining points, stores the state of the run, and returns the complete run.
     pub fn through(
         &self,
         archive: &mut Archive,
@@ -69,15 +69,15 @@ impl Work<'_> {
                 Ok(archive.load_run(&RunName::Id(queue.id))?)
             }
             Err(error) => {
-                // On a full disk this fails as well; the points are safe all the same and the run can
-                // be resumed, so the first error is the one to tell.
+                // On a full disk this fails as well; the points are safe all the same and the run can be resumed, so
+                // the first error is the one to report.
                 let _ = archive.finish_run(queue.id, RunState::Interrupted, Some(&now));
                 Err(error)
             }
         }
     }
 
-    /// Measures what is to do; every finished point is in the archive when this returns.
+    /// Measures the remaining points; every finished one is in the archive when this returns.
     pub fn measure_all(
         &self,
         archive: &mut Archive,
@@ -87,7 +87,7 @@ impl Work<'_> {
         let sites: Vec<Site> = self.targets.iter().map(|t| self.machine.site(t)).collect();
         let _tuned = self.machine.tune(&self.plan.host, &sites)?;
         let samplers = self.watches(&sites)?;
-        // What is measured in slices has no intervals of its own.
+        // Points in slices have no separate intervals.
         let sink = observer.snapshots().filter(|_| self.side.is_none());
         let context = RunContext {
             run: queue.id,
@@ -128,9 +128,9 @@ impl Work<'_> {
     ) -> Result<()> {
         let mut measures: HashMap<&str, Box<dyn Measure + '_>> = HashMap::new();
         let mut finished = queue.finished;
-        // A key may be entered with another one.
+        // A key may be entered together with another one.
         let mut entered: HashSet<PointKey> = HashSet::new();
-        // Targets that gave out, and what was said of the first.
+        // Targets that failed, and the error of the first.
         let mut given_out: HashSet<u32> = HashSet::new();
         let mut broken: Option<String> = None;
         let mut lost = Lost::behind(&archive.planned(queue.id)?, &queue.todo);
@@ -197,8 +197,8 @@ impl Work<'_> {
         }
     }
 
-    /// Loads again what finished steps had loaded into the target of a key, and into the one that it is a replica of, where
-    /// a run is gone on with and a throw-away server took it along.
+    /// Repeats the loads of finished steps into the target of a key and into the original of a replica, if a resumed
+    /// run has lost them with a throw-away server.
     fn reload(
         &self,
         lost: &mut Lost,
@@ -218,7 +218,7 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// Fills the replica that a step reads, where a run is gone on with: it ended with its process.
+    /// Fills the replica that a step reads in a resumed run: it ended with its process.
     fn refill(
         &self,
         workload: &dyn Workload,
@@ -255,7 +255,7 @@ impl Work<'_> {
 
     fn platforms(&self, sites: &[Site]) -> Vec<String> {
         let mut platform = self.machine.platform.clone();
-        // Devices that are no disks come and go with whoever uses the machine; where the data lie is a property of the site.
+        // Devices other than disks come and go with the machine's users; the data's device is a property of the site.
         (platform.block_devices).retain(|device| Role::of(&device.name, None) != Role::Other);
         let machine = format!("{platform:?}");
         let properties = sites.iter().map(Site::properties);
@@ -265,7 +265,7 @@ impl Work<'_> {
     }
 }
 
-/// The steps that were finished before this process began: what they loaded may be gone.
+/// Steps that were finished before this process began, whose loads may be lost.
 struct Lost {
     finished: BTreeSet<(u32, u32, u32)>,
 }
@@ -280,7 +280,7 @@ impl Lost {
         }
     }
 
-    /// Numbers of the finished steps at a target before that of a key, in its repetition; each is given once.
+    /// Finished steps at a target before that of a key, in its repetition; each is returned once.
     fn finished_before(&mut self, key: &PointKey, target: u32) -> Vec<u32> {
         let of_key = (key.repetition, target, 0)..(key.repetition, target, key.step);
         let before = self.finished.extract_if(of_key, |_| true);
@@ -288,8 +288,8 @@ impl Lost {
     }
 }
 
-/// What became of a key, with its cause: what fails after the stop, or on a server that hangs, does so because its
-/// sessions were broken off.
+/// The result of a key with its cause: after a stop, or on a hanging server, an error follows from cancelled
+/// sessions.
 fn because(done: Result<Done>, hung: Option<String>) -> Result<Done> {
     let is_stopped = signal::stop_flag().load(Ordering::Relaxed);
     match (done, hung) {
@@ -302,7 +302,7 @@ fn because(done: Result<Done>, hung: Option<String>) -> Result<Done> {
 }
 
 impl Queue {
-    /// The points behind which it goes on: those of the same repetition and the one before.
+    /// The points after which the run continues: those of the same repetition and the previous one.
     fn newest(&self, archive: &Archive) -> Result<Vec<Point>> {
         let next = self.todo.first().map_or(0, |key| key.repetition);
         let is_near = |key: &PointKey| key.repetition + 1 >= next;

@@ -1,4 +1,4 @@
-//! What a plan can ask for: each kind of work is a [`Workload`].
+//! Workloads of plans: each kind of work is a [`Workload`].
 
 use archive::{Archive, PointKey};
 use engine::{Target, TargetUrl};
@@ -13,66 +13,67 @@ use crate::plan::{Plan, Step, TableKind};
 use crate::volume::Written;
 
 pub trait Workload: Send + Sync {
-    /// What a step says in `use`; several names where they differ in what the step says.
+    /// Values of `use` in a step; several if their options differ.
     fn names(&self) -> &'static [&'static str];
 
-    /// The tables of a step that say what is asked; every step of the workload has all of them.
+    /// Tables of a step with its options; every step of the workload has all of them.
     fn tables(&self) -> &'static [TableKind] {
         &[]
     }
 
-    /// What to write instead of a text that is no plan but another program's input for such work.
+    /// Advice for a text that is no plan but another program's input.
     fn instead_of(&self, _text: &str) -> Option<&'static str> {
         None
     }
 
-    /// Whether a point lasts for the step's `seconds`, whatever its mode.
+    /// A point lasts for the step's `seconds` in any mode.
     fn is_timed(&self) -> bool {
         false
     }
 
-    /// Whether it only looks at what others do: its targets are opened so that nothing is claimed or made in them.
+    /// The workload only observes others: its targets are opened without claiming or creating anything.
     fn is_observation(&self) -> bool {
         false
     }
 
-    /// Whether a step may say what component tests take: tests, jobs, threads and the like.
+    /// A step may use the keys of component tests: tests, jobs, threads and so on.
     fn takes_keys_of_tests(&self) -> bool {
         false
     }
 
-    /// Finds what contradicts itself in a step that was read.
+    /// Checks a step for contradictions.
     ///
     /// # Errors
-    /// In a sentence, which the step's number will head.
+    /// A sentence, which the step's number will precede.
     fn check(&self, step: &Step) -> std::result::Result<(), String>;
 
-    /// Reads what a step names beside the plan, and finds that it is there.
+    /// Reads the files that a step names.
     ///
     /// # Errors
-    /// What cannot be read, or does not exist, with the nearest that does; no target has been touched then.
+    /// A file that cannot be read, or a name that does not exist, with the nearest that does; no target has been
+    /// touched then.
     fn prepare(&mut self, _step: &mut Step) -> Result<()> {
         Ok(())
     }
 
-    /// Codes of the tests whose throughput a step tells, as far as they are known before a database is opened.
+    /// Codes of the tests whose throughput a step reports, as far as they are known before a database is opened.
     ///
     /// # Errors
-    /// What does not exist.
+    /// A name that does not exist.
     fn tests(&self, step: &Step) -> Result<Vec<String>> {
         Ok(vec![step.uses.clone()])
     }
 
-    /// The points of a step, and what cannot be measured.
+    /// The points of a step, and tests that cannot be measured.
     ///
     /// # Errors
-    /// What does not exist.
+    /// A name that does not exist.
     fn lay(&self, step: &Step, ground: &Ground<'_>) -> Result<Agenda>;
 
-    /// The most that steps write to a target of this engine in one repetition, with so many replicas of it.
+    /// Largest volume that steps write to a target of this engine with its replicas in one repetition.
     ///
     /// # Errors
-    /// What does not exist.
+    /// A name that does not exist.
     fn written(&self, steps: &[&Step], engine: &str, replicas: u32) -> Result<Written>;
 
     /// Most jobs of a point of a step, as far as it is known before a database is opened.
@@ -89,7 +90,6 @@ pub trait Workload: Send + Sync {
         Ok(0.0)
     }
 
-    /// The sessions that a point holds at once.
     fn sessions(&self, _step: &Step, key: &PointKey) -> Sessions {
         Sessions {
             count: key.jobs.into(),
@@ -101,55 +101,55 @@ pub trait Workload: Send + Sync {
     /// Title of a point.
     ///
     /// # Errors
-    /// A code that it does not have.
+    /// An unknown code.
     fn title(&self, code: &str) -> Result<String>;
 
-    /// Names of its kinds of operations by their numbers, where its drives have several.
+    /// Names of its kinds of operations by their numbers, if there are several.
     fn operations(&self) -> &'static [&'static str] {
         &[]
     }
 
-    /// Fingerprint of what a point measures on one of these targets, by its number: points of different ones are not of
-    /// one test.
+    /// Fingerprint of the test of a point on one of these targets, by its number; points with different ones are of
+    /// different tests.
     ///
     /// # Errors
-    /// A code that it does not have.
+    /// An unknown code.
     fn definition(&self, code: &str, targets: &[TargetUrl], number: usize) -> Result<String>;
 
-    /// Whether a step reads what a replica holds, which must be there then.
+    /// A step reads the tables of a replica, which must exist then.
     fn reads_replicas(&self, _step: &Step) -> bool {
         false
     }
 
-    /// Fills an empty replica, if that is what the workload does.
+    /// Fills an empty replica, if the workload does that.
     ///
     /// # Errors
-    /// What becomes of the point that needs it.
+    /// The result of the point that needs it.
     fn refill(&self, _context: &RunContext<'_>, _target: u32) -> std::result::Result<(), Done> {
         Ok(())
     }
 
-    /// What a step of a plan does with tables, where it is measured in slices in turn with another configuration.
+    /// Use of tables by a step in alternating slices.
     ///
     /// # Errors
-    /// Why it cannot be; as the end of a sentence.
+    /// The reason why it cannot be measured in slices, as the end of a sentence.
     fn in_slices(&self, _plan: &Plan, _step: &Step) -> std::result::Result<InSlices, String> {
         Err("it is not driven for a time".into())
     }
 
-    /// Brings what these steps work on back to the start that the blocks of a study have in common; whatever else the
-    /// database holds belongs to others.
+    /// Restores the tables of these steps to the common start of the blocks of a study; everything else in the
+    /// database belongs to others.
     ///
     /// # Errors
-    /// What does not exist, or when the target fails.
+    /// A name that does not exist, or a failure of the target.
     fn restore(&self, _steps: &[&Step], _target: &dyn Target) -> Result<()> {
         Ok(())
     }
 
-    /// Loads again what the last of these finished steps had loaded into a target, where it went with its server.
+    /// Repeats the last load of these finished steps into a target that lost it with its server.
     ///
     /// # Errors
-    /// What becomes of the point that needs it.
+    /// The result of the point that needs it.
     fn reload(
         &self,
         _context: &RunContext<'_>,
@@ -159,21 +159,21 @@ pub trait Workload: Send + Sync {
         Ok(())
     }
 
-    /// Begins a run, or goes on with one.
+    /// Begins or resumes a run.
     fn begin<'a>(&'a self, context: &'a RunContext<'a>) -> Box<dyn Measure + 'a>;
 }
 
-/// Measures the points of one workload in one run, and remembers what its points have in common.
+/// Measures the points of one workload in one run, and stores their common state.
 pub trait Measure {
-    /// Whether a key was left out of the plan meanwhile.
+    /// True if a key was dropped from the plan meanwhile.
     fn has_left_out(&self, _key: &PointKey) -> bool {
         false
     }
 
-    /// Measures what a key asks for, and enters it into the archive with what belongs to it.
+    /// Measures the point of a key, and enters it into the archive with everything that belongs to it.
     ///
     /// # Errors
-    /// The archive.
+    /// Errors of the archive.
     fn measure(
         &mut self,
         archive: &mut Archive,
@@ -183,7 +183,7 @@ pub trait Measure {
     ) -> Result<Done>;
 }
 
-/// What the points of a step are laid on.
+/// Input for the points of a step.
 pub struct Ground<'a> {
     pub repetition: u32,
     /// Number of the step, from 1.
@@ -194,7 +194,7 @@ pub struct Ground<'a> {
 }
 
 impl Ground<'_> {
-    /// The targets with their numbers, each with a key that has everything but the test: one job, one thread.
+    /// The targets with their numbers, each with a key that lacks only the test: one job, one thread.
     pub fn places(&self) -> impl Iterator<Item = (&Nodes, PointKey)> {
         let key = |target: u32, nodes: &Nodes| PointKey {
             repetition: self.repetition,
@@ -210,21 +210,20 @@ impl Ground<'_> {
     }
 }
 
-/// What a step does with tables, where it is measured in slices in turn with another configuration.
+/// Use of tables by a step in alternating slices.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct InSlices {
-    /// What it makes of tables that it only reads: sides that make the same can share them. `None` where it changes rows.
+    /// Contents of tables that it only reads: sides with equal contents can share them. `None` if it changes rows.
     pub reads: Option<String>,
-    /// Why it cannot have tables of its own beside those of the other side; as the end of a sentence.
+    /// Reason why it cannot have separate tables in the database of the other side, as the end of a sentence.
     pub not_beside: Option<String>,
 }
 
-/// The sessions of a point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sessions {
     pub count: u64,
-    /// Whose they are, in the singular.
+    /// Owners of the sessions, in the singular.
     pub who: &'static str,
-    /// What to do where a server does not let so many in.
+    /// Way out if a server allows fewer sessions.
     pub remedy: &'static str,
 }

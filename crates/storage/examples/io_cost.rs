@@ -1,10 +1,10 @@
-//! What one I/O costs the driver: one stream of 4 KiB I/Os on one file, as fast as it goes.
+//! Processor time of the driver per I/O: one stream of 4 KiB I/Os on one file at maximum rate.
 //!
-//! Usage: `io_cost read|write PATH DEPTH BATCH SECONDS [SIZE_BYTES [direct|cached [IOPS [SEED]]]]`. Prints IOPS and
-//! processor time for each I/O, of the process and its share of user mode, with percentiles of the service time. With
-//! IOPS they arrive at that rate with exponential gaps, and how far the real gaps are from that distribution (the
-//! distance of Kolmogorov and Smirnov) and how many I/Os were not begun are printed as well. A seed has its own gaps: so
-//! few of them as a short run has are by chance a few thousandths more or fewer than asked.
+//! Usage: `io_cost read|write PATH DEPTH BATCH SECONDS [SIZE_BYTES [direct|cached [IOPS [SEED]]]]`. It prints IOPS
+//! and processor time per I/O, of the process and of its user mode, with percentiles of the service time. With IOPS
+//! the I/Os arrive at that rate with exponential gaps, and it also prints the distance of Kolmogorov and Smirnov
+//! between the actual gaps and that distribution, and the number of I/Os that did not begin. In a short run the
+//! random gaps of a seed may differ from the rate by a few thousandths.
 
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
@@ -129,7 +129,7 @@ fn gap_distance(starts: &[u64], mean_ns: f64) -> f64 {
     })
 }
 
-/// Seconds that this process has spent in user mode.
+/// Processor time of this process in user mode, in seconds.
 fn user_seconds() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let after_name = stat.rsplit(')').next().unwrap_or_default();

@@ -1,9 +1,9 @@
-//! The engine: carries out one [`Run`] through io_uring and says what came of it.
+//! The engine carries out one [`Run`] through io_uring and returns an [`Outcome`].
 //!
-//! - `files` opens SDs, `geometry` turns ranges into addresses, `source` draws I/Os, `arrival` their intended starts.
-//! - `plan` gives each worker its lanes (an SD with its limit of I/Os in flight), `worker` is the loop, over a `ring`
+//! * `files` opens SDs, `geometry` turns ranges into addresses, `source` draws I/Os, `arrival` their intended starts.
+//! * `plan` gives each worker its lanes (an SD with its limit of I/Os in flight), `worker` is the loop, over a `ring`
 //!   or, where rings are forbidden, a `pool` of blocking threads.
-//! - `recorder` writes down, `collect` adds up, [`Outcome`] is what remains; [`Trace`] proves what was done.
+//! * `recorder` records, `collect` adds up; a [`Trace`] proves what was done.
 //!
 //! An SD belongs to one worker for the whole run, so nothing is locked or shared between two I/Os.
 
@@ -67,19 +67,18 @@ use files::Extent;
 use message::Message;
 use shared::Shared;
 
-/// Between the last worker being ready and the start of the run.
+/// Time between the last worker being ready and the start of the run, so that all workers start together.
 const LEAD_NS: u64 = 2_000_000;
 
-/// What carries out a run: [`run`], or [`MockDevice::run`] in its place.
+/// Function that carries out a run: [`run`] or [`MockDevice::run`].
 pub type Carrier<'a> =
     &'a dyn Fn(&Run, &Options<'_>, &mut dyn FnMut(EngineEvent<'_>)) -> Result<Outcome, EngineError>;
 
-/// Carries out one run, and tells each interval when it is over and each I/O that fails. The pause before it is the caller's.
-///
-/// A rate relative to another run has to be made absolute before, see [`resolve`].
+/// Carries out one run, and reports each interval when it ends and each I/O that fails. The caller pauses before it
+/// and makes a relative rate absolute with [`resolve`].
 ///
 /// # Errors
-/// [`EngineError`] when the run cannot begin. I/Os that fail are no error of the run: they are in the outcome.
+/// [`EngineError`] when the run cannot begin. Failed I/Os are no error of the run: they are in the outcome.
 pub fn run(
     run: &Run,
     options: &Options<'_>,
@@ -127,15 +126,15 @@ pub fn run(
         let start_ns = now_ns() + LEAD_NS;
         if ended.is_ok() {
             for start in &starts {
-                // A worker that is gone has said so; the collector finds its message.
+                // A worker whose channel is closed has already sent why it ended; the collector reads that message.
                 let _ = start.send(start_ns);
             }
             ended = collector.until_finished(&messages, &shared, options.stop, start_ns, told);
         }
-        // Without a start workers that wait for it end.
+        // Dropping the channels ends the workers that wait for a start.
         starts.clear();
         for thread in threads {
-            // One that panicked has said so by its farewell.
+            // A thread that panicked has reported it through `Farewell`.
             let _ = thread.join();
         }
         ended
@@ -163,7 +162,6 @@ pub fn run(
     Ok(outcome)
 }
 
-/// What a worker's thread does: gets ready, waits for the common start, works, tells.
 fn thread(job: &build::Job<'_>, files: &[&File], started: &Receiver<u64>) {
     sharpen_timers();
     let mut farewell = Farewell {
@@ -172,7 +170,7 @@ fn thread(job: &build::Job<'_>, files: &[&File], started: &Receiver<u64>) {
     };
     let end = build::with_worker(job, files, |way, work| {
         let _ = job.shared.messages().send(Message::Ready(way));
-        // Without a start another worker has failed, and the run is off.
+        // A closed channel means that another worker failed and the run is cancelled.
         let start_ns = started.recv().ok()?;
         sleep_until(start_ns, || false);
         Some(work(start_ns))
@@ -182,12 +180,13 @@ fn thread(job: &build::Job<'_>, files: &[&File], started: &Receiver<u64>) {
         Ok(Some(Err(error))) | Err(error) => Message::Failed(error),
         Ok(None) => return farewell.is_told = true,
     };
-    // Nobody listening means that the run is being torn down.
+    // The receiver is gone only while the run is being torn down.
     let _ = job.shared.messages().send(message);
     farewell.is_told = true;
 }
 
-/// Says that a worker is gone, unless it has said how it ended: a thread that panics would be waited for in vain.
+/// Reports that a worker has gone unless it reported its end: otherwise the collector would wait forever for a thread
+/// that panicked.
 struct Farewell<'a> {
     messages: &'a Sender<Message>,
     is_told: bool,
@@ -221,17 +220,16 @@ fn check(run: &Run) -> Result<(), EngineError> {
     Ok(())
 }
 
-/// What runs behind may want to know of one that is over; an [`Outcome`] with its distributions is too large to keep.
+/// Result of a finished run that later runs refer to; an [`Outcome`] with its distributions is too large to store for
+/// each.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Reached {
-    /// I/Os a second that counted.
     pub iops: f64,
-    /// The part of them that each stream did.
+    /// Part of the I/Os that each stream did.
     pub shares: Vec<f64>,
 }
 
 impl Reached {
-    /// Of a run with so many streams.
     #[must_use]
     pub fn of(outcome: &Outcome, streams: usize) -> Self {
         Self {
@@ -241,8 +239,8 @@ impl Reached {
     }
 }
 
-/// The run with an absolute rate: a point of a curve, or a percentage of the previous run, becomes I/Os a second.
-/// `reached` is what the runs before it in the list came to; what is absolute already stays as it is.
+/// The run with an absolute rate: a point of a curve, or a percentage of the previous run, becomes I/Os per second.
+/// `reached` holds the results of the earlier runs in the list; absolute rates stay as they are.
 #[must_use]
 pub fn resolve(run: &Run, reached: &[Reached]) -> Run {
     let mut resolved = run.clone();
@@ -261,7 +259,7 @@ pub fn resolve(run: &Run, reached: &[Reached]) -> Run {
         }
         Rate::PercentOfPrevious { pct } => {
             let iops = reached.last().map_or(0.0, |last| last.iops);
-            // A run that did nothing leaves one that still ends.
+            // After a run without any I/O, the next one still needs a rate at which it ends.
             resolved.rate = Rate::Fixed {
                 iops: (iops * pct / 100.0).max(1.0),
             };

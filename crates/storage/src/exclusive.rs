@@ -1,4 +1,4 @@
-//! Opens a device so that nobody else can mount it, swap to it, or stack something upon it.
+//! Opens a device exclusively, so that others can neither mount it, swap to it, nor build a device on it.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -6,15 +6,15 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Whoever looks at a device for a moment (udev after each change, `blkid`, a process between fork and exec that inherited
-/// such a file) has let go of it by then; a mount or a stack has not.
+/// Programs that open a device briefly (udev after each change, `blkid`, a process between fork and exec that
+/// inherited the file) have closed it by then; a mount has not.
 const PATIENCE: Duration = Duration::from_secs(1);
 const LOOK: Duration = Duration::from_millis(10);
 
-/// Opens for reading, alone.
+/// Opens the device exclusively for reading.
 ///
 /// # Errors
-/// `EBUSY` when somebody else holds the device, and what `open` says.
+/// `EBUSY` when others hold the device, and errors of `open`.
 pub fn open(path: &Path) -> io::Result<File> {
     let begin = Instant::now();
     loop {
@@ -31,7 +31,7 @@ pub fn open(path: &Path) -> io::Result<File> {
     }
 }
 
-/// Whether somebody else holds it.
+/// True if others hold the device.
 pub fn is_busy(error: &io::Error) -> bool {
     error.raw_os_error() == Some(libc::EBUSY)
 }

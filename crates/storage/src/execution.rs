@@ -1,4 +1,4 @@
-//! Carries out a whole list of runs: what comes before, between and behind them.
+//! Carries out a list of runs, with the steps before, between and after them.
 
 mod error;
 mod findings;
@@ -34,26 +34,25 @@ pub use rounds::{Decides, Steadiness};
 pub use searched::search_of;
 pub use slo::Slo;
 
-/// How soon an interruption is noticed while nothing runs.
+/// Interval at which an interruption is noticed while nothing runs.
 const NAP: Duration = Duration::from_millis(50);
 
-/// How a list ended that was not broken off by an error.
+/// End of a list without an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Completion {
     Whole,
     /// A response time was above `stopcurve=`.
     ResponseTime,
-    /// The monitor file said so.
+    /// The monitor file ended it.
     Monitor,
-    /// Journals were recovered, and nothing else was asked for.
+    /// Journals were recovered, and nothing else was requested.
     Recovered,
     Interrupted,
 }
 
-/// One run, when it is over.
 #[derive(Debug)]
 pub struct Done<'a> {
-    /// Which time the list is gone through, from 1.
+    /// Pass through the list, from 1.
     pub repetition: u32,
     /// Position in the list, from 1.
     pub number: usize,
@@ -62,21 +61,21 @@ pub struct Done<'a> {
     pub started_at: Timestamp,
     pub outcome: &'a Outcome,
     pub laps: &'a [Lap],
-    /// What the machine did in the time that counts.
+    /// Activity of the machine in the counted time.
     pub rates: Rates,
-    /// Requests of its devices in the time that counts; none where nobody times them.
+    /// Requests of its devices in the counted time; empty if they are not timed.
     pub requests: &'a [DeviceTimes],
-    /// What was found by rounds or a search.
+    /// Findings of rounds or a search.
     pub told: &'a [Remark],
-    /// Whether its rounds became steady, where rounds were asked for; the figures are those of the last of them.
+    /// Steadiness, if rounds were requested; the figures are those of the last rounds.
     pub steadiness: Option<&'a Steadiness>,
-    /// No rate was found that holds the response time asked for; the figures are those of the last that was tried.
+    /// No rate met the response-time objective; the figures are those of the last attempt.
     pub is_missed: bool,
 }
 
-/// What one line of the list came to.
+/// Result of one line of the list.
 struct Measured {
-    /// With the rate that it was run at.
+    /// The run with its measured rate.
     run: Run,
     round: Round,
     told: Vec<Remark>,
@@ -87,44 +86,42 @@ struct Measured {
 
 pub trait Audience {
     fn show(&mut self, text: &str);
-    /// The list is gone through for this time, from 1; 0 is the format before it.
+    /// A pass through the list begins, from 1; 0 is the format before it.
     fn repetition_begins(&mut self, _repetition: u32) {}
-    /// A run of the list begins (its place from 1), as often as its rounds or its search ask for.
+    /// Run `number` of the list begins, once per round or attempt of a search.
     fn run_begins(&mut self, _number: usize, _run: &Run) {}
-    /// An interval of it is over.
     fn interval(&mut self, _lap: &Lap) {}
-    /// A run is over; what is kept of it is kept now.
+    /// Stores a finished run.
     ///
     /// # Errors
-    /// When it cannot be kept, in a sentence: nothing more is begun then.
+    /// A sentence if it cannot be stored; then no further run begins.
     fn done(&mut self, done: &Done<'_>) -> Result<(), String>;
 }
 
-/// A list, and what it is carried out with.
+/// A list with everything that its execution needs.
 pub struct Execution<'a> {
     pub script: &'a Script,
-    /// The run that brings files to their size, if one is needed; number 0 of the pages.
+    /// The run that brings files to their size, if needed; number 0 on the pages.
     pub format: Option<&'a Run>,
     pub pages: &'a mut Pages,
     pub audience: &'a mut dyn Audience,
     pub carrier: Carrier<'a>,
-    /// How runs are carried out.
     pub options: engine::Options<'a>,
-    /// The highest rate of each run is searched that holds this; none: runs have the rate that they ask for.
+    /// Objective for which the highest rate of each run is searched; `None`: runs have their own rates.
     pub slo: Option<Slo>,
-    /// Set by Ctrl-C. A monitor file uses it to end a run.
+    /// Set by Ctrl-C, or by a monitor file to end a run.
     pub stop: &'a AtomicBool,
     pub counters: Reader,
-    /// Times the requests of the devices, where that is possible.
+    /// Timing of the devices' requests, if possible.
     pub requests: Option<&'a BlockWatch>,
-    /// A monitor file that was written before says nothing about what goes on now.
+    /// A monitor file that was written earlier does not concern this execution.
     pub monitored_since: SystemTime,
 }
 
-/// Looks for what a list would stumble over, before its first I/O.
+/// Checks a list before its first I/O.
 ///
 /// # Errors
-/// [`ExecutionError`] for the first of what is wrong.
+/// [`ExecutionError`] for the first problem.
 pub fn check(
     script: &Script,
     format: Option<&Run>,
@@ -141,10 +138,10 @@ pub fn check(
 }
 
 impl Execution<'_> {
-    /// Does everything, and says on the pages how it ended.
+    /// Carries out everything, and writes to the pages how it ended.
     ///
     /// # Errors
-    /// [`ExecutionError`] when it was broken off. What was measured until then is on the pages.
+    /// [`ExecutionError`] when it was broken off. The figures until then are on the pages.
     pub fn carry_out(mut self) -> Result<Completion, ExecutionError> {
         let completion = self.list();
         let why = match &completion {
@@ -186,7 +183,7 @@ impl Execution<'_> {
             let mut reached: Vec<Reached> = Vec::with_capacity(script.runs.len());
             for lines in script.runs.chunk_by(Run::takes_turns_with) {
                 if recovers_only {
-                    // Once is enough for each SD, however many runs there are of it.
+                    // One statement per SD is enough.
                     let names = lines.iter().flat_map(Run::used_storage).map(|sd| &sd.name);
                     let new: Vec<&String> = names.filter(|name| recovered.insert(*name)).collect();
                     if new.is_empty() {
@@ -220,7 +217,7 @@ impl Execution<'_> {
         Ok(Completion::Whole)
     }
 
-    /// The pause before a run; false when it was cut short.
+    /// Pauses before a run; false when it was interrupted.
     fn rest(&self, run: &Run) -> bool {
         let until = Instant::now() + Duration::from_secs(run.pause_s.into());
         while Instant::now() < until && !self.stopped() {
@@ -233,8 +230,8 @@ impl Execution<'_> {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// One line of the list, or those that take turns, however often they have to be run. Tells what each came to, and whether
-    /// the list ends with them.
+    /// Carries out one line of the list, or several that take turns, with all their rounds. Returns the results, and
+    /// how the list ends if it ends here.
     fn lines(
         &mut self,
         repetition: u32,
@@ -255,7 +252,7 @@ impl Execution<'_> {
         }
     }
 
-    /// Keeps what one line of the list came to. Tells whether the list ends with it.
+    /// Stores the result of one line. Returns how the list ends if it ends here.
     fn conclude(
         &mut self,
         repetition: u32,
@@ -296,7 +293,7 @@ impl Execution<'_> {
         Ok((Reached::of(outcome, run.streams.len()), end))
     }
 
-    /// One run from its heading to its totals, and what the monitor file said meanwhile.
+    /// Carries out one run from its heading to its totals, and returns the monitor file's request.
     fn round(
         &mut self,
         number: usize,
@@ -363,7 +360,7 @@ impl Execution<'_> {
     }
 }
 
-/// Failed I/Os end the list after their run, however few they are.
+/// Any failed I/O ends the list after its run.
 fn judge(done: &Done<'_>, skew_tolerance_pct: Option<f64>) -> Result<(), ExecutionError> {
     let (run, outcome) = (done.run, done.outcome);
     if outcome.faults_count > 0 || outcome.ended == Ended::Errors {
@@ -413,7 +410,7 @@ fn cpu(rates: &Rates) -> Option<Cpu> {
     })
 }
 
-/// Bytes of all SDs of a run, where all are known.
+/// Bytes of all SDs of a run, if all are known.
 fn size_bytes(run: &Run) -> Option<u64> {
     let sizes = run.storage.iter().map(|sd| {
         let length = || {

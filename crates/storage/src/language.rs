@@ -1,8 +1,7 @@
-//! The language of vdbench parameter files: what one says becomes a list of [`Run`]s, fully resolved.
+//! The language of vdbench parameter files: a file becomes a list of resolved [`Run`]s.
 //!
-//! Lines are read from files (`source`), cut into parameters (`lexer`), handed to the section they belong to
-//! (`sections`: general, hd, sd, wd, rd), and RDs are expanded into runs (`expand`). What the language means is
-//! docs/VDBENCH.md.
+//! Lines are read from files (`source`), cut into parameters (`lexer`), assigned to their section (`sections`:
+//! general, hd, sd, wd, rd), and RDs are expanded into runs (`expand`). docs/VDBENCH.md defines the language.
 
 mod checks;
 mod command_line;
@@ -46,30 +45,28 @@ pub use source::{ReadFile, Variable};
 
 use crate::run::Run;
 
-/// What the files ask for.
+/// Contents of parameter files.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Script {
-    /// In their order; at least one.
+    /// At least one, in order.
     pub runs: Vec<Run>,
-    /// What is done to files before the first.
+    /// Format of files before the first run.
     pub format: Format,
-    /// How often the list is done.
     pub repeat: Repeat,
-    /// Bounds of the histograms in reports.
     pub histogram: Buckets,
-    /// Percent by which the share of a workload may miss what was asked; more ends everything.
+    /// Tolerance in percent of a workload's deviation from its requested share; a larger one ends the execution.
     pub skew_tolerance_pct: Option<f64>,
-    /// A file whose contents `end_rd` and `end_vdbench` end the run or all of them.
+    /// File whose contents `end_rd` and `end_vdbench` end the run or all of them.
     pub monitor: Option<PathBuf>,
     /// Comments that look like parameters, each in a sentence.
     pub hints: Vec<String>,
 }
 
-/// Reads what was asked for. `read` gives the text of a file.
+/// Reads the files of a command line. `read` returns the text of a file.
 pub fn script(asked: &CommandLine, read: ReadFile<'_>) -> Result<Script> {
     let lines = source::Sources::new(read, &asked.variables, &asked.extra).lines(&asked.files)?;
     let hints = lexer::hints(&lines);
-    // What is wrong is most often what a comment has swallowed.
+    // Most errors come from a comment that swallowed a parameter.
     let hinted = |error| match hints.first() {
         Some(hint) => LanguageError::Hinted {
             error: Box::new(error),
@@ -101,16 +98,16 @@ fn of_lines(asked: &CommandLine, lines: &[source::Line]) -> Result<Script> {
     })
 }
 
-/// The text of a parameter file on disk.
+/// Text of a parameter file on disk.
 pub fn read_file(path: &Path) -> io::Result<String> {
     let what = std::fs::metadata(path)?.file_type();
-    // What a shell puts in the place of `<(command)` is a pipe of its own, which does not keep its reader waiting.
+    // A shell replaces `<(command)` with a pipe, which does not keep its reader waiting.
     let is_of_shell = path.starts_with("/dev/fd") || path.starts_with("/proc/self/fd");
     if (what.is_fifo() && !is_of_shell) || what.is_socket() {
         return Err(io::Error::other("it is a FIFO or a socket; name a file"));
     }
     let mut bytes = Vec::new();
-    // One more than is taken shows that it is too long.
+    // One byte more than the limit shows that the file is too long.
     let limit = source::FILE_BYTES_MAX as u64 + 1;
     std::fs::File::open(path)?
         .take(limit)

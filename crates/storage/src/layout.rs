@@ -1,9 +1,10 @@
-//! Layouts: devices, what is built on them, and what of a database lies where, made for a trial and removed again.
+//! Layouts: devices, file systems on them, and the volumes of a database's files, created for a trial and removed
+//! again.
 //!
-//! Everything of a layout is in a directory of its own: the files behind its loop devices, the points where its volumes are
-//! mounted, and a ledger. Each step is entered before it is taken, so that whoever comes after a kill knows what may be there.
-//! What is mounted or attached is then looked up in the kernel's own tables and not in the ledger; only a device that was given
-//! has to be remembered, by the identity of what was built on it.
+//! A layout has a private directory with the files of its loop devices, the mount points of its volumes, and a
+//! ledger. Each step is entered before it is taken, so that whoever cleans up after a kill knows what may exist.
+//! Mounts and attached devices are then looked up in the kernel's tables rather than in the ledger; only a given
+//! device has to be remembered, by the identity of the file system built on it.
 
 mod definition;
 mod error;
@@ -26,20 +27,19 @@ use files::{PASSABLE, make_passable};
 use ledger::{Entry, Ledger};
 pub use steps::{Step, StepObserver};
 
-/// On disk, unlike /tmp on many systems, and reachable by the servers' users, unlike root's home.
+/// /var/tmp is on disk, unlike /tmp on many systems, and accessible to the servers' users, unlike root's home.
 const PARENT: &str = "/var/tmp";
-/// Room that stays free beside the files of a layout.
+/// Space that must remain free after the files of a layout are created.
 const ROOM_LEFT_BYTES: u64 = 256 << 20;
 
-/// How long a layout stands.
+/// Lifetime of a layout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stands {
     UntilRemoved,
-    /// As long as the value that holds it: once its process has gone, it is left over.
+    /// Until the value that holds it is dropped; if its process is killed, it is left over.
     WhileHeld,
 }
 
-/// All layouts of this user.
 #[derive(Debug, Clone)]
 pub struct Layouts {
     parent: PathBuf,
@@ -49,7 +49,6 @@ pub struct Layouts {
 pub struct StandingLayout {
     pub definition: Definition,
     directory: PathBuf,
-    /// Its lock, where it is held.
     _held: Option<Ledger>,
 }
 
@@ -66,10 +65,10 @@ impl Layouts {
         Self { parent }
     }
 
-    /// Whether these can be made, to stand at once; nothing is made.
+    /// Checks that the layouts can be created and exist at the same time; creates nothing.
     ///
     /// # Errors
-    /// Why not.
+    /// The reason why not.
     pub fn check(&self, definitions: &[Definition]) -> Result<(), LayoutError> {
         if host::user_id() != 0 {
             return Err(LayoutError::NotRoot);
@@ -86,10 +85,10 @@ impl Layouts {
         self.check_room(definitions, &parent)
     }
 
-    /// Makes a layout.
+    /// Creates a layout.
     ///
     /// # Errors
-    /// Why it cannot be made; then nothing of it is left.
+    /// The reason why it cannot be created; then nothing of it remains.
     pub fn make(
         &self,
         definition: &Definition,
@@ -105,7 +104,6 @@ impl Layouts {
         let mut ledger = match begun {
             Ok(ledger) => ledger,
             Err(error) => {
-                // Nothing was attached yet.
                 let _ = fs::remove_dir_all(&directory);
                 return Err(error);
             }
@@ -116,7 +114,7 @@ impl Layouts {
                 Stands::WhileHeld => Ok(()),
             });
         if let Err(error) = made {
-            // The first error is the one to tell; what is left goes with the next command.
+            // The first error is the one to report; the next command removes the rest.
             let _ = steps::remove(&directory, &mut ledger, &mut |_| {});
             return Err(error);
         }
@@ -130,7 +128,7 @@ impl Layouts {
     /// Removes a layout with everything on it.
     ///
     /// # Errors
-    /// When it is not there, or in use.
+    /// It does not exist or is in use.
     pub fn remove(&self, name: &str, told: StepObserver<'_>) -> Result<(), LayoutError> {
         if host::user_id() != 0 {
             return Err(LayoutError::NotRoot);
@@ -151,10 +149,10 @@ impl Layouts {
         steps::remove(&directory, &mut ledger, told)
     }
 
-    /// Removes what processes left behind that were killed while they made, used or removed a layout.
+    /// Removes layouts of killed processes that were creating, using or removing them.
     ///
     /// # Errors
-    /// When something cannot be removed.
+    /// Something cannot be removed.
     pub fn remove_left_behind(&self, told: StepObserver<'_>) -> Result<(), LayoutError> {
         for directory in self.directories() {
             let Some(mut ledger) = Ledger::open(&directory)? else {
@@ -167,10 +165,10 @@ impl Layouts {
         Ok(())
     }
 
-    /// Those that stand until they are removed.
+    /// Layouts that exist until they are removed.
     ///
     /// # Errors
-    /// When a ledger cannot be read.
+    /// A ledger cannot be read.
     pub fn made(&self) -> Result<Vec<StandingLayout>, LayoutError> {
         let mut made = Vec::new();
         for directory in self.directories() {
@@ -201,7 +199,7 @@ impl Layouts {
         paths.filter(|path| is_own(path)).collect()
     }
 
-    /// The parent, made if need be, and this user's alone.
+    /// The parent directory, created if necessary; it must belong to this user.
     fn parent(&self) -> Result<PathBuf, LayoutError> {
         let parent = &self.parent;
         match DirBuilder::new().mode(PASSABLE).create(parent) {
@@ -209,7 +207,7 @@ impl Layouts {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => return Err(system(parent)(error)),
         }
-        // In a directory that others may write, somebody else could have made it first.
+        // In a directory that others may write, another user could have created it first.
         let found = fs::symlink_metadata(parent).map_err(system(parent))?;
         let foreign = |why| LayoutError::Foreign {
             path: parent.clone(),
@@ -252,7 +250,6 @@ impl Layouts {
     }
 }
 
-/// "layout a", "layouts a, b".
 fn named(definitions: &[Definition]) -> String {
     let names: Vec<&str> = definitions.iter().map(|it| it.name.as_str()).collect();
     let word = if names.len() == 1 {
@@ -264,32 +261,32 @@ fn named(definitions: &[Definition]) -> String {
 }
 
 impl StandingLayout {
-    /// Directory for a kind of a database's files: the engine makes it. One for each kind, also where they share a volume.
+    /// Directory for a kind of a database's files, which the engine creates. Each kind has a directory, even if kinds
+    /// share a volume.
     pub fn place(&self, purpose: Purpose) -> Option<PathBuf> {
         let volume = self.definition.volume_of(purpose)?;
         Some(self.mount_point(&volume.name).join(purpose.name()))
     }
 
-    /// Directory for a table that does not lie with the data: the engine makes it.
+    /// Directory for a table that is on another volume than the data; the engine creates it.
     pub fn table_place(&self, table: &str) -> Option<PathBuf> {
         let volume = self.definition.tables.get(table)?;
         Some(self.mount_point(volume).join(format!("table-{table}")))
     }
 
-    /// Where a volume is mounted.
     pub fn mount_point(&self, volume: &str) -> PathBuf {
         steps::mount_point(&self.directory, volume)
     }
 
-    /// The block device of a device of its definition; `None` when it is not attached.
+    /// Block device of a device of the definition; `None` when it is not attached.
     pub fn device(&self, device: &Device) -> Option<PathBuf> {
         steps::device_node(&self.directory, device)
     }
 
-    /// Removes it with everything on it.
+    /// Removes the layout with everything on it.
     ///
     /// # Errors
-    /// When it is in use.
+    /// It is in use.
     pub fn remove(mut self, told: StepObserver<'_>) -> Result<(), LayoutError> {
         match &mut self._held {
             Some(ledger) => steps::remove(&self.directory, ledger, told),

@@ -1,6 +1,6 @@
-//! The pages of an output folder, in vdbench's formats, so that what reads those reads these.
+//! Pages of an output folder in vdbench's formats, so that its readers understand them.
 //!
-//! Pages are text with a few anchors. Every line is on the disk when its interval is over.
+//! Pages are text with a few anchors. Every line is on disk when its interval is over.
 
 mod columns;
 mod error;
@@ -29,12 +29,10 @@ use line::Line;
 use names::{PageNames, escaped};
 use page::Page;
 
-/// Lines of figures after which their header is repeated.
 const HEADER_EVERY: u32 = 30;
 
 type Result<T> = std::result::Result<T, PagesError>;
 
-/// All pages of one list of runs.
 #[derive(Debug)]
 pub struct Pages {
     folder: PathBuf,
@@ -47,20 +45,19 @@ pub struct Pages {
     status: Page,
     errors: Page,
     log: Page,
-    /// By the name of the SD, and of the WD.
+    /// Pages by the name of the SD or WD.
     sds: Vec<(String, Page)>,
     workloads: Vec<(String, Page)>,
-    /// Lines of figures since the run began, and in the totals.
+    /// Lines since the run began, and in the totals.
     lines: u32,
     total_lines: u32,
-    /// Bytes of all SDs of the run, where all are known.
+    /// Bytes of all SDs of the run, if all are known.
     lun_bytes: Option<u64>,
-    /// Characters of the longest name of a run.
     name_width: usize,
 }
 
 impl Pages {
-    /// Makes the pages. `runs` are all that will be done; `parameters` is the text of the files.
+    /// Creates the pages. `runs` are all that will be carried out; `parameters` is the text of the files.
     pub fn create(
         folder: &Path,
         runs: &[Run],
@@ -100,7 +97,6 @@ impl Pages {
         Ok(pages)
     }
 
-    /// The folder that they lie in.
     #[must_use]
     pub fn folder(&self) -> &Path {
         &self.folder
@@ -122,7 +118,7 @@ impl Pages {
         ))?;
         self.flatfile.write(&flatfile::head(self.name_width))?;
         self.status.write("* Vdbench status\n*\n* One line for each event, its fields separated by tabs, written as it happens.\n\n")?;
-        // This process is master and slave in one.
+        // This process is both master and slave.
         let process = std::process::id();
         for event in [
             "Starting slaves".to_owned(),
@@ -140,7 +136,7 @@ impl Pages {
         Ok(())
     }
 
-    /// A run begins; the number is its place in the list. Gives what is shown on the terminal.
+    /// Begins run `number` of the list, and returns the text for the terminal.
     pub fn begin(
         &mut self,
         number: usize,
@@ -171,7 +167,7 @@ impl Pages {
         Ok(format!("{line}\n\n"))
     }
 
-    /// An interval is over. Gives what is shown on the terminal.
+    /// Writes an interval, and returns the text for the terminal.
     pub fn interval(
         &mut self,
         run: &Run,
@@ -196,7 +192,7 @@ impl Pages {
         Ok(shown)
     }
 
-    /// A run is over. Gives what is shown on the terminal.
+    /// Ends a run, and returns the text for the terminal.
     pub fn end(
         &mut self,
         run: &Run,
@@ -225,7 +221,7 @@ impl Pages {
         self.total_lines += 1;
         self.totals.write(&header)?;
         let mut shown = String::new();
-        // Programs know the original's name, and those that were written for these pages the other one.
+        // Programs use the original's name, and those that were written for these pages use the other one.
         for name in ["net", "avg"] {
             let line = Line {
                 name: &format!("{name}_{first}-{last_interval}"),
@@ -261,21 +257,21 @@ impl Pages {
         Ok(shown)
     }
 
-    /// An I/O has failed: told at once, with the time. Gives what is shown on the terminal.
+    /// Writes a failed I/O at once, and returns the text for the terminal.
     pub fn fault(&mut self, fault: &IoFault, now: Timestamp) -> Result<String> {
         let line = format!("{} {fault}\n", stamp::time_of_day(now));
         self.errors.write(&escaped(&line))?;
         Ok(line)
     }
 
-    /// A sentence for the log. Gives what is shown on the terminal.
+    /// Writes a sentence to the log, and returns the text for the terminal.
     pub fn logged(&mut self, sentence: &str, now: Timestamp) -> Result<String> {
         let line = format!("{} {sentence}\n", stamp::time_of_day(now));
         self.log.write(&escaped(&line))?;
         Ok(line)
     }
 
-    /// A sentence about what was done. Gives what is shown on the terminal.
+    /// Writes a sentence about the run, and returns the text for the terminal.
     pub fn remark(&mut self, sentence: &str, now: Timestamp) -> Result<String> {
         let line = format!("{} {sentence}\n", stamp::time_of_day(now));
         for page in [&mut self.summary, &mut self.totals, &mut self.log] {
@@ -284,10 +280,10 @@ impl Pages {
         Ok(line)
     }
 
-    /// Everything is over. Gives the line that wrappers look for, when nothing failed.
+    /// Ends all pages, and returns the line that wrappers expect when nothing failed.
     pub fn finish(&mut self, failed: Option<&str>, now: Timestamp) -> Result<String> {
         let tod = stamp::time_of_day(now);
-        // Wrappers look for the folder at the end of this line, wherever they were started.
+        // Wrappers read the folder at the end of this line, from any current directory.
         let folder = std::path::absolute(&self.folder).unwrap_or_else(|_| self.folder.clone());
         let line = match failed {
             None => format!(
@@ -324,7 +320,7 @@ impl Pages {
         }
     }
 
-    /// A line on the summary, in the flat file, and on the page of each SD and WD.
+    /// Writes a line to the summary, the flat file, and the page of each SD and WD.
     fn line(&mut self, run: &Run, line: &Line<'_>) -> Result<String> {
         let tod = stamp::time_of_day(line.now);
         let header = self.header_due(self.lines, line.now);
@@ -359,7 +355,7 @@ enum Whose<'a> {
     Workload(&'a str),
 }
 
-/// The pages of SDs and WDs that a run has.
+/// Pages of the SDs or WDs of a run.
 fn own<'a>(
     sds: &'a mut [(String, Page)],
     workloads: &'a mut [(String, Page)],

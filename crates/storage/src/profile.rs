@@ -1,21 +1,19 @@
-//! Parameter files that come with the tool.
+//! Parameter files that come with dbdyno.
 
 use std::path::PathBuf;
 
-/// Name and text of each.
 const PROFILES: &[(&str, &str)] = &[
     ("database", include_str!("../profiles/database.txt")),
     ("mixed", include_str!("../profiles/mixed.txt")),
 ];
 
-/// A name that is none.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("there is no profile {name}; available: {}", names())]
 pub struct UnknownProfile {
     name: String,
 }
 
-/// A parameter file that is read in place of one on disk.
+/// A built-in parameter file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Profile {
     name: &'static str,
@@ -23,10 +21,10 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// The one of this name.
+    /// The profile of this name.
     ///
     /// # Errors
-    /// [`UnknownProfile`], which names those that there are.
+    /// [`UnknownProfile`], which lists the known names.
     pub fn named(name: &str) -> Result<Self, UnknownProfile> {
         let found = PROFILES.iter().find(|(known, _)| *known == name);
         found
@@ -36,13 +34,13 @@ impl Profile {
             })
     }
 
-    /// What messages and pages call it.
+    /// Path in messages and on pages.
     #[must_use]
     pub fn path(self) -> PathBuf {
         PathBuf::from(format!("profile {}", self.name))
     }
 
-    /// Its text, in the language of parameter files.
+    /// Text in the language of parameter files.
     #[must_use]
     pub fn text(self) -> &'static str {
         self.text

@@ -1,15 +1,14 @@
-//! Files that a list names beside what it works on: a monitor file, a journal, a pattern. They are opened where they are files and
-//! nothing else, because to open a FIFO waits for whoever is at its other end, and to open a device may do something.
+//! Files that a list names in addition to its SDs: a monitor file, a journal, a pattern. They are opened only if they
+//! are regular files, because opening a FIFO waits for its other end, and opening a device may have an effect.
 
 use std::fs::{File, FileType, Metadata, OpenOptions};
 use std::io;
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::Path;
 
-/// What keeps nobody waiting who is not a file, for the moment between looking and opening.
+/// These flags keep `open` from waiting if the file is replaced between the check and the call.
 const AT_ONCE: i32 = libc::O_NONBLOCK | libc::O_NOCTTY;
 
-/// Opens a file that is there.
 pub(crate) fn read(path: &Path) -> io::Result<File> {
     check(&std::fs::metadata(path)?)?;
     let file = OpenOptions::new()
@@ -20,7 +19,7 @@ pub(crate) fn read(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Whether there is a file, or nothing.
+/// Checks that the path is a regular file or does not exist.
 pub(crate) fn may_write(path: &Path) -> io::Result<()> {
     match std::fs::metadata(path) {
         Ok(found) => check(&found),
@@ -36,7 +35,7 @@ fn check(found: &Metadata) -> io::Result<()> {
     }
 }
 
-/// What it is that is no file.
+/// Name of a type that is not a regular file.
 pub(crate) fn other(kind: FileType) -> Option<&'static str> {
     Some(match kind {
         _ if kind.is_file() => return None,

@@ -1,9 +1,8 @@
-//! What one run is: everything the engine needs, all loops, defaults and overrides resolved.
+//! Definition of one run: everything the engine needs, with loops, defaults and overrides resolved.
 //!
-//! Plain data without input or output. The words are those of the parameter files: SD (storage definition: a file
-//! or device), WD (workload definition: what is done to SDs), RD (run definition: how WDs are run). A *stream* is
-//! one WD on one SD (or on several that are concatenated), with an order of addresses and an arrival process of
-//! its own.
+//! It is plain data without I/O, in the terms of parameter files: SD (storage definition: a file or device), WD
+//! (workload definition: the I/Os on SDs), RD (run definition: the rate and duration of WDs). A *stream* is one WD on
+//! one SD (or on several that are concatenated), with one order of addresses and one arrival process.
 
 mod fill;
 mod pace;
@@ -20,31 +19,30 @@ pub use stream::{Seek, Sizes, Stream, Stride, WeightedSize};
 /// One line of the list of runs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Run {
-    /// Name of the RD, with what curves and splits by SD add: `rd1_(50%)`, `rd2_sd1`.
+    /// Name of the RD, with the suffixes of curves and splits by SD: `rd1_(50%)`, `rd2_sd1`.
     pub name: String,
-    /// Values of the loops that led here, outermost first: `threads=1 xfersize=4k`; empty without loops.
+    /// Values of the loops, outermost first: `threads=1 xfersize=4k`; empty without loops.
     pub loops: String,
-    /// Seconds that count, and with a warm-up of 0 the first interval too; none: until all streams have ended.
+    /// Seconds that count, including the first interval if the warm-up is 0; `None`: until all streams have ended.
     pub elapsed_s: Option<u32>,
-    /// Seconds between two lines of the report; elapsed and warm-up are multiples of it.
+    /// Length of an interval; elapsed and warm-up are multiples of it.
     pub interval_s: u32,
     /// Seconds before those of `elapsed_s`, reported but not counted.
     pub warmup_s: u32,
-    /// Seconds of rest before the run; the first run of all has none.
+    /// Seconds of rest before the run; the first run has none.
     pub pause_s: u32,
-    /// How many I/Os a second are asked for.
     pub rate: Rate,
-    /// How the gaps between intended starts are distributed, where the rate is a number.
+    /// Distribution of the gaps between intended starts, for a numeric rate.
     pub arrivals: Arrivals,
-    /// What ends the run before its time.
+    /// Conditions that end the run early.
     pub stop: Stop,
-    /// Failed I/Os after which everything ends.
+    /// Failed I/Os after which the execution ends.
     pub errors: ErrorLimit,
-    /// Done again and again until its figures are steady; none: done once.
+    /// Repetition until the figures are steady; `None`: the run is carried out once.
     pub steady: Option<Steady>,
-    /// What the streams work on; each is opened once, however many streams use it.
+    /// SDs of the run; each is opened once, however many streams use it.
     pub storage: Vec<StorageDefinition>,
-    /// I/Os in flight over all streams and SDs together, where SDs are concatenated; none: each SD has its own limit.
+    /// I/Os in flight over all streams and SDs together, if SDs are concatenated; `None`: each SD has its own limit.
     pub threads_shared: Option<u32>,
     pub streams: Vec<Stream>,
 }
@@ -52,18 +50,17 @@ pub struct Run {
 /// Rounds until figures are steady.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Steady {
-    /// So many at most.
     pub rounds_max: u32,
-    /// Number of a matrix: the runs that have the same, one behind the other, take turns in each round. None: the run repeats by itself.
+    /// Number of a matrix: consecutive runs with the same number take turns in each round. `None`: the run repeats by
+    /// itself.
     pub matrix: Option<usize>,
 }
 
-/// Failed I/Os (or corrupted blocks) that are put up with.
+/// Tolerated number of failed I/Os or corrupted blocks.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ErrorLimit {
-    /// The run ends at this many.
     pub count_max: u32,
-    /// Or this many seconds after the first.
+    /// The run also ends this many seconds after the first failure.
     pub after_first_s: Option<u32>,
 }
 
@@ -77,7 +74,7 @@ impl Default for ErrorLimit {
 }
 
 impl Run {
-    /// What follows `For loops:` in every line that names the run.
+    /// Text after `For loops:` in every line that names the run.
     #[must_use]
     pub fn loops_text(&self) -> &str {
         if self.loops.is_empty() {
@@ -87,29 +84,29 @@ impl Run {
         }
     }
 
-    /// Intervals of the run; none: it goes on until all streams have ended.
+    /// Number of intervals; `None`: the run continues until all streams have ended.
     #[must_use]
     pub fn intervals(&self) -> Option<u32> {
         let elapsed_s = self.elapsed_s?;
         Some((elapsed_s + self.warmup_s) / self.interval_s.max(1))
     }
 
-    /// Number of the first interval that counts, from 1. Without a warm-up the first interval is reported and does
-    /// not count, so this is never 1.
+    /// First interval that counts, from 1. Without a warm-up the first interval is reported and does not count, so
+    /// this is never 1.
     #[must_use]
     pub fn first_counted_interval(&self) -> u32 {
         (self.warmup_s / self.interval_s.max(1)).max(1) + 1
     }
 
-    /// Seconds that count; none: nobody knows before.
+    /// Seconds that count; `None` if unknown in advance.
     #[must_use]
     pub fn counted_s(&self) -> Option<u32> {
         let counted = (self.intervals()? + 1).saturating_sub(self.counts_from_interval());
         Some(counted * self.interval_s.max(1))
     }
 
-    /// Number of the interval from which on everything is in the figures: a run that ends by itself has no warm-up to leave
-    /// out, and may be over within its first interval.
+    /// First interval in the figures: a run that ends by itself has no warm-up to exclude, and may end within its
+    /// first interval.
     #[must_use]
     pub fn counts_from_interval(&self) -> u32 {
         match self.elapsed_s {
@@ -118,28 +115,28 @@ impl Run {
         }
     }
 
-    /// Whether `next`, which stands behind this run, takes turns with it.
+    /// True if `next`, which follows this run, takes turns with it.
     #[must_use]
     pub fn takes_turns_with(&self, next: &Run) -> bool {
         let matrix = |run: &Run| run.steady.and_then(|steady| steady.matrix);
         matrix(self).is_some() && matrix(self) == matrix(next)
     }
 
-    /// The streams on SD `index`, or, where SDs are concatenated, all: their transfers have to go into each other.
+    /// The streams on SD `index`, or all if SDs are concatenated: their transfers have to be multiples of each other.
     pub(crate) fn streams_beside(&self, index: usize) -> impl Iterator<Item = &Stream> {
         let is_shared = self.threads_shared.is_some();
         let streams = self.streams.iter();
         streams.filter(move |stream| is_shared || stream.storage.contains(&index))
     }
 
-    /// The smallest transfer of these streams, which is what a validated block is as large as; at least 1.
+    /// Smallest transfer of these streams, which is the size of a validated block; at least 1.
     pub(crate) fn transfer_bytes_min(&self, index: usize) -> u64 {
         let sizes = self.streams_beside(index);
         let sizes = sizes.flat_map(|stream| stream.sizes.parts_bytes());
         sizes.min().unwrap_or(0).max(1)
     }
 
-    /// Whether anything is ever written to SD `index`; one that is not is opened for reading alone.
+    /// True if any stream writes to SD `index`; otherwise it is opened read-only.
     #[must_use]
     pub fn writes_to(&self, index: usize) -> bool {
         let mut streams = self.streams.iter();
@@ -170,7 +167,7 @@ mod tests {
         }
     }
 
-    /// What the real outputs show: `avg_2-5`, `avg_2-5` and `avg_6-15`.
+    /// Real outputs show `avg_2-5`, `avg_2-5` and `avg_6-15`.
     #[test]
     fn warm_up_is_counted_as_the_outputs_do() {
         for (asked, intervals, first) in [

@@ -1,6 +1,6 @@
-//! In how many studies without anything odd something is called odd. Prints a Markdown table for METHODOLOGY.
+//! Rate of false alarms: studies without an oddity in which one is reported. Prints a Markdown table for METHODOLOGY.
 //!
-//! `cargo run --release -p verdict --example false_alarms`; the same figures every time, in a minute.
+//! `cargo run --release -p verdict --example false_alarms` prints the same figures every time, in a minute.
 
 use stats::random::Random;
 use verdict::compare::{ByOrder, Pair, oddities};
@@ -8,7 +8,7 @@ use verdict::compare::{ByOrder, Pair, oddities};
 const TRIALS: u64 = 1_000;
 const FALSE_ALARM: f64 = 0.05;
 const CODES: [&str; 5] = ["order", "carry_over", "moved", "drifted", "outlier"];
-/// Correlation with the figure before.
+/// Autocorrelation of the figures at lag 1.
 const CORRELATION: f64 = 0.6;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,7 +52,7 @@ fn study(pairs: u32, noise: Noise, in_slices: bool, random: &mut Random) -> Vec<
             number,
             is_a_first: random.index(2) == 0,
             started_at: [String::new(), String::new()],
-            // Of neighbours in time one or the other is A's.
+            // Of two neighbours in time either may be A's.
             figures,
             by_order,
             series: [Vec::new(), Vec::new()],

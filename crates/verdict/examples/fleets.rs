@@ -1,8 +1,8 @@
-//! In how many simulated fleets the interval holds the true shift, and how often a shift is called where there is none. Prints a
-//! Markdown table for METHODOLOGY.
+//! Coverage of the interval in simulated fleets, and the rate of false calls. Prints a Markdown table for
+//! METHODOLOGY.
 //!
-//! `cargo run --release -p verdict --example fleets`; the same figures every time, in ten minutes. `-- 100 2000` simulates 100 fleets a
-//! row and fleets of 2,000 systems alone.
+//! `cargo run --release -p verdict --example fleets` prints the same figures every time, in ten minutes. `-- 100
+//! 2000` simulates 100 fleets per row, only with 2,000 systems.
 
 #[path = "../tests/fleet/simulated.rs"]
 mod simulated;
@@ -40,7 +40,6 @@ fn judged(windows: &[Window], seed: u64) -> Fleet {
     judge(windows, question).expect("every simulated system writes before and after")
 }
 
-/// Coverage of the 99 % interval, and calls.
 fn calls(fleets: u64, sizes: &[usize]) {
     println!("\n{fleets} fleets a row; share of writes ≤ 0.12 ms, one window a side\n");
     println!(
@@ -89,7 +88,7 @@ fn calls(fleets: u64, sizes: &[usize]) {
     }
 }
 
-/// Systems that are named: how many of those that shifted, and how many of the named did not.
+/// Named systems: the part of those that shifted, and of the named the part that did not.
 fn names(fleets: u64) {
     println!(
         "\n{fleets} fleets a row; 500 systems, of which a fifth became 2.2 times as slow, in %\n"

@@ -1,6 +1,6 @@
-//! Several alternatives against each other: every pair of them on every primary metric, judged with multiplicity.
+//! Several alternatives against each other: every pair on every primary metric, judged with multiplicity.
 //!
-//! All pairs on all primary metrics are one family: their intervals hold together with [`CONFIDENCE`].
+//! All pairs on all primary metrics are one family: their intervals hold simultaneously with [`CONFIDENCE`].
 
 mod json;
 
@@ -18,32 +18,28 @@ use crate::outcome::CONFIDENCE;
 pub use crate::rounds::Options;
 use crate::rounds::{self, Figures, OfSides, all_sides};
 
-/// Why alternatives are not compared.
+/// Reason why alternatives are not compared.
 #[derive(Debug, thiserror::Error)]
 pub enum AlternativesError {
-    /// Runs that are no study of alternatives, or not all of one.
+    /// The runs are no study of alternatives, or not all of one.
     #[error("the runs {0} are not all alternatives of one study; name the study")]
     NotOneStudy(String),
-    /// The alternatives cannot be compared.
     #[error(transparent)]
     Compare(#[from] CompareError),
 }
 
-/// Alternatives with what was found.
 #[derive(Debug, Clone)]
 pub struct Alternatives {
     pub study: String,
     pub sides: Vec<Side>,
     pub rounds: u32,
-    /// What weakens the study as a whole, one sentence each.
+    /// Weaknesses of the whole study, one sentence each.
     pub cautions: Vec<String>,
-    /// Who named the primary metrics.
     pub named: Named,
-    /// Confidence of each interval, so that all hold together with [`CONFIDENCE`].
+    /// Confidence of each interval, so that all hold simultaneously with [`CONFIDENCE`].
     pub confidence: f64,
-    /// Pairs that are judged together, over all metrics.
+    /// Number of pairs that are judged together, over all metrics.
     pub family: usize,
-    /// What is too small for a verdict.
     pub band: Band,
     pub metrics: Vec<OfMetric>,
 }
@@ -55,46 +51,41 @@ pub struct Side {
     pub alternative: Alternative,
     /// Median of each primary metric, in their order.
     pub medians: Vec<Option<f64>>,
-    /// Geometric mean of each: their quotients are the ratios of the pairs.
+    /// Geometric mean of each primary metric: their quotients are the ratios of the pairs.
     pub means: Vec<Option<f64>>,
 }
 
-/// What a primary metric shows.
+/// Result of a primary metric.
 #[derive(Debug, Clone)]
 pub struct OfMetric {
-    /// The metric, with its target.
     pub metric: Metric,
     pub title: String,
     pub better: Better,
     /// Rounds in which every alternative has a valid figure.
     pub rounds: usize,
-    /// Numbers of the alternatives that tell it, the best mean first.
+    /// Numbers of the alternatives with this figure, the best mean first.
     pub order: Vec<usize>,
-    /// Every pair, or why there is none.
+    /// Every pair, or the reason why there is none.
     pub pairs: Result<Vec<Pair>, Warning>,
 }
 
-/// Two alternatives on one metric.
 #[derive(Debug, Clone)]
 pub struct Pair {
-    /// Number of the one that is the measure.
+    /// Number of the reference.
     pub a: usize,
-    /// Number of the one that is judged.
+    /// Number of the judged one.
     pub b: usize,
-    /// Ratio of b to a, with interval and spread.
     pub ratio: Contrast,
-    /// Whether b is better than a.
+    /// Verdict on b by the reference a.
     pub verdict: Verdict,
-    /// The least effect, a share, that so many rounds find in four of five studies.
+    /// Smallest effect, as a share, that this many rounds detect in four of five studies.
     pub least_effect: Option<f64>,
 }
 
-/// Whether a run is one of several alternatives.
 pub fn is_alternative(run: &Run) -> bool {
     part_of(run).is_some()
 }
 
-/// Whether two runs are alternatives of the same study.
 pub fn belong_together(run: &Run, other: &Run) -> bool {
     rounds::belong_together(run, other, |part| part.alternative.is_some())
 }
@@ -104,10 +95,10 @@ fn part_of(run: &Run) -> Option<(&StudyPart, &Alternative)> {
     Some((part, part.alternative.as_ref()?))
 }
 
-/// All alternatives of a study against each other; they may come in any order.
+/// All alternatives of a study, in any order, compared with each other.
 ///
 /// # Errors
-/// Runs that are not all alternatives of one study, or cannot be compared.
+/// The runs are not all alternatives of one study, or cannot be compared.
 pub fn alternatives(
     runs: &[&Run],
     options: &Options<'_>,
@@ -185,7 +176,7 @@ fn of_metric(
 }
 
 impl OfMetric {
-    /// The pair of two alternatives, the other way round if need be: whether `one` is better than `other`, and its ratio to it.
+    /// Verdict on `one` and its ratio to `other`, inverted from the stored pair if necessary.
     pub fn between(&self, one: usize, other: usize) -> Option<(Verdict, stats::Interval)> {
         let pairs = self.pairs.as_ref().ok()?;
         let is_it =
@@ -218,7 +209,6 @@ fn inverse(ratio: stats::Interval) -> stats::Interval {
 }
 
 impl Alternatives {
-    /// All pairs, over all metrics.
     pub fn pairs(&self) -> impl Iterator<Item = (&OfMetric, &Pair)> {
         self.metrics.iter().flat_map(|of_metric| {
             let pairs = of_metric.pairs.iter().flatten();
@@ -226,12 +216,10 @@ impl Alternatives {
         })
     }
 
-    /// Whether any pair has this verdict.
     pub fn any(&self, verdict: Verdict) -> bool {
         self.pairs().any(|(_, pair)| pair.verdict == verdict)
     }
 
-    /// Whether some metric has no verdicts at all.
     pub fn lacks_verdicts(&self) -> bool {
         self.metrics
             .iter()

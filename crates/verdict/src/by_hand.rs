@@ -1,9 +1,8 @@
-//! Runs and points that golden tests make by hand.
+//! Runs and points for golden tests.
 
 use archive::{Component, Point, PointKey, Run, TargetRecord};
 use stats::Histogram;
 
-/// Three repetitions on one target.
 pub fn run() -> Run {
     let mut run = Run::planned("p");
     run.repetitions = 3;

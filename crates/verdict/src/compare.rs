@@ -1,8 +1,8 @@
-//! Two runs set against each other: for every metric the ratio with its interval and a verdict.
+//! Comparison of two runs: for every metric the ratio with its interval and a verdict.
 //!
-//! The two sides of one study are compared in pairs, as they were measured; any other two runs one after
-//! the other, which is said. Primary metrics were named before the first point was measured, in the plan or,
-//! when it names none, by rule: the throughput of every test, at its best level.
+//! The two sides of one study are compared in pairs, as they were measured; other runs as consecutive, which the
+//! result says. Primary metrics were named before the first point was measured, in the plan or by rule: the
+//! throughput of every test, at its best level.
 
 pub(crate) mod comparable;
 mod error;
@@ -32,26 +32,24 @@ use crate::looks::{Looks, at_end, confidence, looks, seen};
 use crate::metric::{self, Metric};
 pub use crate::outcome::{BAND_DEFAULT, CONFIDENCE, Terms, verdict_word};
 
-/// Effect for which repetitions are advised when nothing else is asked for.
+/// Effect for which repetitions are advised by default.
 pub const EFFECT_DEFAULT: f64 = 0.05;
-/// Most noise that is learned; beyond it nothing could be told.
+/// Largest noise from which a band is learned; beyond it no study would find anything.
 pub const NOISE_MAX: f64 = 0.25;
-/// Fewest pairs of earlier A/A studies from which the noise is learned.
+/// Smallest number of pairs of earlier A/A studies for learning the noise.
 pub const LEARNED_PAIRS_MIN: usize = 8;
 
-/// What is asked of a comparison.
 #[derive(Debug, Clone, Copy)]
 pub struct Options<'a> {
-    /// The practical band, and whether runs made one after the other may carry a verdict.
+    /// Practical band, and whether consecutive runs may carry a verdict.
     pub terms: Terms,
-    /// Studies of the same configuration on both sides, from which the noise of each metric is learned; none to learn
-    /// nothing.
+    /// A/A studies from which the noise of each metric is learned; empty for none.
     pub studies: &'a [(Run, Run)],
-    /// The effect, as a share, that must be found: repetitions are advised for it.
+    /// Effect, as a share, for which repetitions are advised.
     pub effect: f64,
-    /// Primary metrics that replace those of the plan; said in the result, because they were named later.
+    /// Primary metrics that replace those of the plan; the result says so, because they were named later.
     pub primary: &'a [Metric],
-    /// Compare also what is measured differently, labelled.
+    /// Also compare, with a label, points that were measured differently.
     pub anyway: bool,
 }
 
@@ -67,36 +65,34 @@ impl Default for Options<'_> {
     }
 }
 
-/// Two runs compared. B is judged against A.
+/// Comparison of two runs. B is judged against A.
 #[derive(Debug, Clone)]
 pub struct Comparison {
-    /// Label of the run that is the measure.
+    /// Label of the reference run.
     pub a: String,
-    /// Label of the run that is judged.
+    /// Label of the judged run.
     pub b: String,
-    /// How the repetitions of the two lie in time.
     pub design: Design,
-    /// Length of the slices in which both sides of a pair took turns, in milliseconds, if they did.
+    /// Length of the alternating slices of a pair, in milliseconds, if any.
     pub slice_ms: Option<u32>,
-    /// How the study was looked at before its end, if it was.
+    /// Interim analyses of the study, if any.
     pub looks: Option<Looks>,
-    /// How the two sides of a study were measured and why, where that was recorded.
+    /// Arrangement of the two sides of a study and its reason, if recorded.
     pub arranged: Option<Arranged>,
-    /// What was set for A alone, and for B.
+    /// Settings of A only, and of B only.
     pub settings: [Vec<String>; 2],
-    /// Repetitions of A and of B; up to the last look that was taken.
+    /// Repetitions of A and of B, up to the last interim analysis.
     pub repetitions: (u32, u32),
     pub differences: Vec<Difference>,
-    /// What weakens the comparison as a whole, one sentence each.
+    /// Weaknesses of the whole comparison, one sentence each.
     pub cautions: Vec<String>,
-    /// Who named the primary metrics.
     pub named: Named,
-    /// The effect for which repetitions are advised.
+    /// Effect for which repetitions are advised.
     pub effect: f64,
-    /// Confidence of the interval of each primary metric, as a share: together, and at all looks, they hold with
-    /// [`CONFIDENCE`].
+    /// Confidence of the interval of each primary metric, as a share: simultaneously, and at all interim analyses,
+    /// they hold with [`CONFIDENCE`].
     pub confidence: f64,
-    /// That of each secondary one: these hold with [`CONFIDENCE`] each, and not together.
+    /// Confidence of each secondary interval: [`CONFIDENCE`] each, and not simultaneously.
     pub confidence_secondary: f64,
     /// Metrics, the primary ones first.
     pub rows: Vec<Row>,
@@ -104,38 +100,37 @@ pub struct Comparison {
 
 #[derive(Debug, Clone)]
 pub struct Row {
-    /// The metric, with its target.
     pub metric: Metric,
     pub title: String,
     pub primary: bool,
     pub better: Better,
-    /// What was too small for a verdict.
     pub band: Band,
-    /// Values of A by repetition, those without a valid figure left out.
+    /// Valid values of A by repetition.
     pub a: Vec<f64>,
     pub b: Vec<f64>,
     pub result: stats::compare::Comparison,
-    /// The rank test's p of "no difference at all", adjusted for all primary metrics (Holm); only for those. The verdict
-    /// comes from the interval.
+    /// The rank test's p of "no difference at all", adjusted for all primary metrics (Holm); only for those. The
+    /// verdict comes from the interval.
     pub holm_p: Option<f64>,
-    /// What is odd about its pairs; only for the primary ones of a study.
+    /// Oddities of its pairs; only for the primary metrics of a study.
     pub oddities: Vec<Oddity>,
-    /// Its pairs with both halves; only for the primary ones of a study.
+    /// Complete pairs; only for the primary metrics of a study.
     pub pairs: Vec<Pair>,
-    /// Where their scatter comes from; only for the primary ones of a study, and where their series tell it.
+    /// Sources of the pairs' scatter; only for the primary metrics of a study with a time series.
     pub scatter: Option<Scatter>,
-    /// Pairs, or repetitions a side, that find the asked effect in four of five cases; only for the primary ones.
+    /// Pairs, or repetitions per side, that detect the requested effect in four of five cases; only for primary
+    /// metrics.
     pub advised: Option<usize>,
-    /// The least effect, as a share, that as many as there are find in four of five cases; only for the primary ones.
+    /// Smallest effect, as a share, that the existing number detects in four of five cases; only for primary metrics.
     pub least_effect: Option<f64>,
-    /// The same at the last look that is planned, if this scatter is the true one; only of a study with looks.
+    /// The same at the last planned interim analysis, if this scatter is the true one.
     pub least_effect_at_end: Option<f64>,
 }
 
 /// Compares run `b` with run `a`.
 ///
 /// # Errors
-/// Runs that do not measure the same, or primary metrics that cannot be judged.
+/// The runs do not measure the same, or primary metrics cannot be judged.
 pub fn compare(a: &Run, b: &Run, options: &Options<'_>) -> Result<Comparison, CompareError> {
     checked(options)?;
     let pairing = comparable::pairing(a, b, &options.terms, options.anyway)?;
@@ -143,7 +138,7 @@ pub fn compare(a: &Run, b: &Run, options: &Options<'_>) -> Result<Comparison, Co
     let [a, b] = &seen(a, b);
     let (primary, named) = metrics::primary(a, b, options.primary, &pairing)?;
     let secondary = metrics::secondary(a, &pairing, &primary);
-    // A test that tells no such figure, as a load or a check, buys nothing by chance.
+    // A test without such a figure, such as a load or a check, takes no share of the error rate.
     let is_told = |metric: &&Metric| {
         let tells = |run: &Run, metric: &Metric| metric.values(run).iter().any(Option::is_some);
         tells(a, metric) && tells(b, &pairing.in_b(metric))
@@ -198,7 +193,7 @@ pub fn compare(a: &Run, b: &Run, options: &Options<'_>) -> Result<Comparison, Co
     })
 }
 
-/// What is to be said of a study that was not looked at to its end.
+/// Sentence on a study that stopped before its last interim analysis.
 fn of_looks(looks: &Looks) -> Option<String> {
     let Looks { taken, pairs, .. } = looks;
     match looks.ended {
@@ -208,7 +203,7 @@ fn of_looks(looks: &Looks) -> Option<String> {
     }
 }
 
-/// What is to be said of two sides of a study that has more.
+/// Sentence on two sides of a study that has more.
 fn of_more_sides(run: &Run) -> Option<String> {
     let sides = run.study.as_ref().map(|study| study.sides)?;
     (sides > 2).then(|| {
@@ -219,7 +214,7 @@ fn of_more_sides(run: &Run) -> Option<String> {
     })
 }
 
-/// Whether two runs are the sides of a study that sets nothing: the same configuration, twice.
+/// True for the sides of an A/A study: the same configuration twice.
 pub fn is_same_on_purpose(a: &Run, b: &Run) -> bool {
     matches!((&a.study, &b.study), (Some(a), Some(b))
         if a.pairs_with(b) && a.settings.is_empty() && b.settings.is_empty())
@@ -230,7 +225,7 @@ fn checked(options: &Options<'_>) -> Result<(), CompareError> {
     if !is_share(options.effect) {
         return Err(CompareError::NotAShare("effect"));
     }
-    // Without a band: whatever is not the very same matters.
+    // Without a band any difference matters.
     if (0.0..1.0).contains(&options.terms.band.equivalence) {
         Ok(())
     } else {
@@ -245,17 +240,17 @@ struct Judge<'a> {
     options: &'a Options<'a>,
     confidence: f64,
     confidence_secondary: f64,
-    /// Pairs of the last look that is planned, and the confidence of each primary metric's interval then.
+    /// Pairs at the last planned interim analysis, and the confidence of each primary metric's interval there.
     at_end: Option<(usize, f64)>,
 }
 
 impl Row {
-    /// What each side comes to, and of these the ratio: medians, which agree with the ratio that the verdict is about.
+    /// Values of both sides, and their ratio: medians that agree with the ratio of the verdict.
     pub fn sides(&self) -> [Option<f64>; 2] {
         sides([&self.a, &self.b].map(|side| median(side)), &self.result)
     }
 
-    /// The ratio, or that of the medians where the data carry no interval.
+    /// The ratio, or that of the medians if the data allow no interval.
     pub fn ratio(&self) -> Option<f64> {
         let [a, b] = self.sides();
         let estimate = self.result.ratio.map(|ratio| ratio.estimate);
@@ -263,7 +258,7 @@ impl Row {
     }
 }
 
-/// Two medians that agree with the ratio that the verdict is about, where there is one.
+/// Two medians that agree with the ratio of the verdict, if there is one.
 pub fn sides(medians: [Option<f64>; 2], found: &stats::compare::Comparison) -> [Option<f64>; 2] {
     match (medians, found.ratio) {
         ([Some(a), Some(b)], Some(ratio)) => sides_of(ratio.estimate, [a, b]).map(Some),
@@ -292,7 +287,7 @@ impl Judge<'_> {
         };
         let mut result = stats::compare::compare(&a, &b, &question);
         if self.at_end.is_some() {
-            // They would be right for one look, of a study whose length does not depend on them.
+            // Rank tests are valid for a single analysis of a study with a fixed length.
             result.rank_p = None;
         }
         let pairs = if primary && self.pairing.design.is_paired() {
@@ -311,7 +306,7 @@ impl Judge<'_> {
             scatter: (self.a.study.as_ref())
                 .and_then(|study| scatter::scatter(study, metric, &pairs)),
             pairs,
-            // Simulated, so only for what decides.
+            // The advice is simulated, so only primary metrics have it.
             advised: sd.and_then(|sd| self.advised(sd, n, band)),
             least_effect: sd.and_then(|sd| self.least_effect(sd, n, band)),
             least_effect_at_end: sd.and_then(|sd| self.least_effect_at_end(sd, n, band)),
@@ -322,13 +317,14 @@ impl Judge<'_> {
         }
     }
 
-    /// Repetitions that find the asked effect, planned with a spread that is exceeded only once in five.
+    /// Repetitions that detect the requested effect, planned with a spread that is exceeded only in one of five
+    /// studies.
     fn advised(&self, sd_log: f64, n: usize, band: Band) -> Option<usize> {
         let upper = forecast::spread_upper(sd_log, n).ok()?;
         forecast::repetitions(&self.plan(band), upper, 1.0 + self.options.effect).ok()?
     }
 
-    /// The effect that `n` repetitions find, with the same spread.
+    /// Effect that `n` repetitions detect with the same spread.
     fn least_effect(&self, sd_log: f64, n: usize, band: Band) -> Option<f64> {
         let upper = forecast::spread_upper(sd_log, n).ok()?;
         forecast::least_effect(&self.plan(band), upper, n)
@@ -352,7 +348,6 @@ impl Judge<'_> {
         }
     }
 
-    /// With so much noise, no study would find anything.
     fn refuse_noise(&self, metric: &Metric) -> Result<(), CompareError> {
         match self.band(metric).noise {
             noise if noise > NOISE_MAX => Err(CompareError::TooNoisy {
@@ -372,7 +367,7 @@ impl Judge<'_> {
     }
 }
 
-/// The noise that earlier A/A studies show for a metric, a share; `None` when they hold too few pairs.
+/// Noise of a metric in earlier A/A studies, as a share; `None` for too few pairs.
 pub fn learned(studies: &[(Run, Run)], metric: &Metric) -> Option<f64> {
     let ratios: Vec<f64> = studies
         .iter()
@@ -386,8 +381,8 @@ pub fn learned(studies: &[(Run, Run)], metric: &Metric) -> Option<f64> {
     stats::compare::learned_band(&ratios).ok()
 }
 
-/// The series of both sides. Pairs keep their places, with NaN for a half that is missing, so that the
-/// statistics can say how many were left out.
+/// Series of both sides. Pairs stay aligned, with NaN for a missing half, so that the statistics can count the
+/// dropped ones.
 fn series(a: &[Option<f64>], b: &[Option<f64>], design: Design) -> (Vec<f64>, Vec<f64>) {
     let known = |side: &[Option<f64>]| -> Vec<f64> { side.iter().flatten().copied().collect() };
     match design {
@@ -405,7 +400,6 @@ pub(crate) fn title(run: &Run, metric: &Metric) -> String {
     point.map_or_else(String::new, |p| p.title.clone())
 }
 
-/// Holm's adjustment over the primary metrics.
 fn adjust(rows: &mut [Row]) {
     let p: Vec<f64> = rows
         .iter()
@@ -422,8 +416,8 @@ fn adjust(rows: &mut [Row]) {
 }
 
 impl Row {
-    /// Whether its interval gives a verdict, or excludes an effect of this size, a share. A metric without a ratio never will, and
-    /// nobody waits for it.
+    /// True if its interval gives a verdict or excludes an effect of this size. A metric without a ratio never will,
+    /// so it counts as answered.
     pub fn is_answered(&self, effect: f64) -> bool {
         let waits_for_ratio = self.result.further.is_some();
         match self.result.ratio {
@@ -432,12 +426,11 @@ impl Row {
         }
     }
 
-    /// Whether it is better, worse or equivalent.
     pub fn has_verdict(&self) -> bool {
         self.result.verdict != Verdict::Inconclusive
     }
 
-    /// Whether the whole interval lies within this effect, a share.
+    /// True if the whole interval is within this effect, a share.
     pub fn excludes(&self, effect: f64) -> bool {
         let within = |ratio| judge(ratio, Band::of(effect), Direction::HigherIsBetter);
         self.result.ratio.as_ref().map(within) == Some(Verdict::Equivalent)
@@ -445,8 +438,7 @@ impl Row {
 }
 
 impl Comparison {
-    /// Whether every primary metric has a verdict, or excludes an effect of this size, a share; also where no number of pairs
-    /// would carry a verdict.
+    /// True if every primary metric is answered, or if no number of pairs would carry a verdict.
     pub fn is_answered(&self, effect: f64) -> bool {
         !self.design.decides() || self.primary().all(|row| row.is_answered(effect))
     }
@@ -455,12 +447,11 @@ impl Comparison {
         self.rows.iter().filter(|r| r.primary)
     }
 
-    /// Whether any primary metric has this verdict.
     pub fn any_primary(&self, verdict: Verdict) -> bool {
         self.primary().any(|r| r.result.verdict == verdict)
     }
 
-    /// Whether each side was measured once: then nothing can be said of the noise, and so of an effect.
+    /// True if each side was measured once, so that the noise is unknown.
     pub fn is_one_each(&self) -> bool {
         self.repetitions == (1, 1)
     }

@@ -1,4 +1,4 @@
-//! Spare cores: how many of the host's may be taken out, by the measured use of its processors.
+//! Spare cores of the host, by the measured use of its processors.
 
 use archive::{CPU_S_MIN, Figures, Point, Remark, Run, export};
 use stats::summary::median;
@@ -7,25 +7,25 @@ use crate::price::limit::{NotKnown, orders_at_limit};
 use crate::price::{PriceList, Saved, saved_by_cores};
 use crate::ramps::USERS;
 
-/// Share of the cores kept that stays idle on the average: for peaks, and because waits grow with use.
+/// Share of the needed cores that stays idle on average: for peaks, and because waits grow with use.
 pub const HEADROOM: f64 = 0.3;
 /// Threads that may share a core: the rule of document 000, "Capacity and sizing".
 pub const THREADS_PER_CORE: u32 = 2;
-/// Busy processors from which they are saturated: the load may want more of them than there are.
+/// Busy processors from which they are saturated: the load may need more of them than exist.
 pub const SATURATED_PCT_MIN: f64 = 90.0;
-/// Sums of shares miss a whole number of cores by less.
+/// Sums of shares miss a whole number of cores by less than this.
 const ROUNDING: f64 = 1e-9;
 
-/// Which level of a target is looked at.
+/// Level of a target that determines the need.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Level {
-    /// The most users that the response-time limit allows.
+    /// Largest number of users within the response-time limit.
     Supported,
-    /// The best level of the test that keeps most cores busy at its best.
+    /// Best level of the test that then keeps the most cores busy.
     Best,
 }
 
-/// What one level of a target could do without.
+/// Cores that one level of a target does not need.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SpareCores {
     pub target: String,
@@ -34,27 +34,27 @@ pub struct SpareCores {
     /// Jobs (users) and the threads of each.
     pub jobs: u32,
     pub threads: u32,
-    /// Physical cores of the host, and threads that each has.
+    /// Physical cores of the host, and threads per core.
     pub cores: u32,
     pub threads_per_core: f64,
-    /// Cores busy without those that other programs kept busy, as far as these are known: median of the repetitions, lowest,
-    /// highest. A thread counts as its part of a core.
+    /// Cores kept busy, without those of other programs if known: median of the repetitions, lowest, highest. A
+    /// thread counts as its part of a core.
     pub busy: [f64; 3],
-    /// Cores that other programs kept busy, median; `None` where that is unknown, and in `busy`.
+    /// Median of the cores that other programs kept busy; `None` if it is unknown, and thus in `busy`.
     pub busy_by_others: Option<f64>,
-    /// Whether the processors were saturated in a repetition, so that the load may need more cores than these.
+    /// The processors were saturated in a repetition, so that the load may need more cores.
     pub is_saturated: bool,
-    /// … and by the database alone, median; `None` where that is unknown.
+    /// … and by the database, median; `None` if unknown.
     pub busy_by_database: Option<f64>,
     pub repetitions: usize,
-    /// The fewest that are enough with [`HEADROOM`], by the repetition that kept most busy.
+    /// Cores needed with [`HEADROOM`], by the repetition with the highest use.
     pub cores_needed_by_use: u32,
-    /// The fewest that are enough for so many threads at once; `None` for users with think time, most of whom wait.
+    /// Cores needed for the number of concurrent threads; `None` for users with think time, most of whom wait.
     pub cores_needed_by_threads: Option<u32>,
 }
 
 impl SpareCores {
-    /// The fewest that are enough; all where they were saturated.
+    /// Cores needed; all of them if they were saturated.
     pub fn cores_needed(&self) -> u32 {
         if self.is_saturated {
             return self.cores;
@@ -65,13 +65,12 @@ impl SpareCores {
             .clamp(1, self.cores)
     }
 
-    /// Cores that may be taken out.
     pub fn spare(&self) -> u32 {
         self.cores - self.cores_needed()
     }
 }
 
-/// What each target of a run could do without; nothing where processors or their use are unknown.
+/// Spare cores of each target of a run; empty if processors or their use are unknown.
 pub fn spare_cores(run: &Run) -> Vec<SpareCores> {
     let targets = 0..run.targets.len() as u32;
     targets
@@ -83,7 +82,7 @@ fn of_target(run: &Run, target: u32) -> Option<SpareCores> {
     let points = run.points.iter();
     let own: Vec<&Point> = points
         .filter(|point| point.key.target == target && point.valid())
-        // Requests in flight at a device are no threads that want a core.
+        // Requests in flight at a device are no threads that need a core.
         .filter(|point| !point.work.below_database)
         .collect();
     match orders_at_limit(run, target) {
@@ -93,7 +92,7 @@ fn of_target(run: &Run, target: u32) -> Option<SpareCores> {
             let level = level.filter(|p| p.key.test == USERS && p.key.jobs == users);
             of_level(run, &level.collect::<Vec<_>>(), Level::Supported)
         }
-        // Nothing was carried within the limit: no core is spare.
+        // No load met the limit, so no core is spare.
         Some(Err(NotKnown::NotSupported | NotKnown::NoMemory)) => None,
         Some(Err(NotKnown::NoLimit)) => of_level(run, &best_level(&own, USERS)?, Level::Best),
         None => {
@@ -116,7 +115,7 @@ fn of_target(run: &Run, target: u32) -> Option<SpareCores> {
     }
 }
 
-/// The repetitions of the level with the highest rate of a test; contention that was measured as an extra is none.
+/// Repetitions of the level with the highest rate of a test; extra measurements of contention do not count.
 fn best_level<'r>(points: &[&'r Point], test: &str) -> Option<Vec<&'r Point>> {
     let is_extra = |point: &Point| {
         let mut notes = point.notes.iter();
@@ -137,7 +136,7 @@ fn best_level<'r>(points: &[&'r Point], test: &str) -> Option<Vec<&'r Point>> {
         let rates: Vec<f64> = rates.flatten().collect();
         Some((median(&rates)?, points))
     });
-    // Of equal levels the first, which needs the fewest jobs.
+    // Of equal levels the first one needs the fewest jobs.
     let best = rated.reduce(|best, other| if other.0 > best.0 { other } else { best });
     best.map(|(_, points)| points)
 }
@@ -180,13 +179,13 @@ fn of_level(run: &Run, points: &[&Point], level: Level) -> Option<SpareCores> {
     })
 }
 
-/// Use of the processors without that of other programs, which is no need of the database.
+/// Use of the processors without other programs, which the database does not need.
 fn own_pct(figures: &Figures) -> Option<f64> {
     let others = figures.cpu_by_others_pct.unwrap_or(0.0);
     Some((figures.cpu_pct_avg? - others).max(0.0))
 }
 
-/// Whether every job wants a processor all the time: users without think time do too.
+/// True if every job needs a processor all the time, as users without think time do.
 fn are_all_at_work(point: &Point) -> bool {
     point.key.test != USERS || point.notes.contains(&Remark::NoThinkTime)
 }
@@ -195,10 +194,10 @@ fn whole(cores: f64) -> u32 {
     (cores - ROUNDING).ceil().max(1.0) as u32
 }
 
-/// What it saves to take out the spare cores.
+/// Savings from removing the spare cores.
 ///
 /// # Errors
-/// What is missing to say, or that the prices are those of another machine.
+/// Missing data, or prices of another machine.
 pub fn saved(list: &PriceList, run: &Run, left: &SpareCores) -> Result<Vec<Saved>, String> {
     let platform = crate::price::Platform::of(list, run);
     let all = f64::from(left.cores);

@@ -1,26 +1,25 @@
-//! What is configured differently in two runs: plan, targets and machine, as rows.
+//! Differences in the configuration of two runs: plan, targets and machine, as rows.
 //!
-//! Figures are compared elsewhere; here stands what a reader must know before looking at one of them. The
-//! seed and the labels are no configuration and are left out.
+//! Figures are compared elsewhere; these rows tell a reader what to know first. The seed and the labels are no
+//! configuration.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use archive::{ControlGroup, Fact, Inventory, Platform, Run, TargetRecord};
 
-/// One row of the difference; `None` where a side does not have it.
+/// One row of the difference; `None` if a side lacks it.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Difference {
-    /// What differs, e.g. "target sqlite: setting cache_size".
+    /// Subject, e.g. "target sqlite: setting cache_size".
     pub subject: String,
     pub a: Option<String>,
-    /// In the second run.
+    /// Value in the second run.
     pub b: Option<String>,
 }
 
-/// Named values of one side, in the order of their names.
 type Rows = BTreeMap<String, String>;
 
-/// What differs between two runs: the plan first, then the targets, then the machine.
+/// Differences between two runs: the plan first, then the targets, then the machine.
 pub fn differences(a: &Run, b: &Run) -> Vec<Difference> {
     let version = |run: &Run| Rows::from([("dbdyno version".to_owned(), run.tool_version.clone())]);
     let mut found = changed("", &version(a), &version(b));
@@ -30,8 +29,8 @@ pub fn differences(a: &Run, b: &Run) -> Vec<Difference> {
     found
 }
 
-/// The facts that differ between two inventories, in the order of their sections. A block device that one machine lacks is
-/// one row; such rows stand last, because most are of devices that the database does not use.
+/// Differences between two inventories, in the order of their sections. A block device that one machine lacks is one
+/// row; these rows are last, because the database uses few of the devices.
 pub fn inventory_differences(a: &Inventory, b: &Inventory) -> Vec<Difference> {
     let (devices_a, devices_b) = (devices(a), devices(b));
     let is_of_both = |fact: &Fact| match device_of(fact) {
@@ -52,15 +51,15 @@ pub fn inventory_differences(a: &Inventory, b: &Inventory) -> Vec<Difference> {
     found
 }
 
-/// The section of the inventory whose facts begin with the name of a block device.
+/// Section of the inventory whose facts begin with the name of a block device.
 const BLOCK_DEVICES: &str = "block devices";
 
-/// The block device that a fact is of; a stated one is none that was found.
+/// Block device of a fact; stated facts do not count.
 fn device_of(fact: &Fact) -> Option<&str> {
     (fact.section == BLOCK_DEVICES && !fact.stated).then(|| fact.name.split(' ').next())?
 }
 
-/// Block devices that were found, each with its size and role.
+/// Detected block devices, each with its size and role.
 fn devices(inventory: &Inventory) -> BTreeMap<&str, String> {
     let mut devices = BTreeMap::<&str, String>::new();
     for fact in &inventory.facts {
@@ -93,7 +92,7 @@ fn changed(prefix: &str, a: &Rows, b: &Rows) -> Vec<Difference> {
         .collect()
 }
 
-/// The plan key by key. One that is no TOML (an archive made by hand) is compared as a whole.
+/// The plan by keys. A plan that is no TOML (an archive made by hand) is compared as a whole.
 fn plan(run: &Run) -> Rows {
     let mut rows = Rows::from([("name".to_owned(), run.plan_name.clone())]);
     match run.plan_toml.parse::<toml::Table>() {
@@ -102,7 +101,7 @@ fn plan(run: &Run) -> Rows {
             rows.insert("text".to_owned(), run.plan_toml.clone());
         }
     }
-    // A sentence about the plan changes nothing that is measured.
+    // The description of a plan does not change figures.
     rows.remove("about");
     rows
 }
@@ -137,7 +136,7 @@ fn shown(value: &toml::Value) -> String {
     }
 }
 
-/// Targets of one name belong together; where each run has one alone, these two.
+/// Targets with equal names correspond; so do the only targets of two runs.
 fn targets(a: &[TargetRecord], b: &[TargetRecord]) -> Vec<Difference> {
     if let ([one], [other]) = (a, b) {
         let prefix = if one.name == other.name {
@@ -188,16 +187,16 @@ fn target(target: &TargetRecord) -> Rows {
     rows
 }
 
-/// Whether a setting says where something lies or listens: it is another one for every server, and changes nothing.
+/// True for settings with a path or an address, which differ for every server and do not change figures.
 fn is_place(name: &str, value: &str) -> bool {
     value.starts_with('/') || name == "port"
 }
 
-/// How the scheme of a server ends that dbdyno starts itself.
+/// Suffix of the schemes of servers that dbdyno starts.
 const LOCAL: &str = "+local";
 
-/// Scheme, server and settings of a URL, and whether there is a file. Where exactly the data lie and the server listens
-/// is another place in every run and changes nothing; the device stands in a row of its own.
+/// Scheme, server and settings of a URL, and a mark for a file. Paths and ports differ in every run and do not change
+/// figures; the device has a separate row.
 fn without_path(url: &str) -> String {
     let (place, settings) = url.split_once('?').unwrap_or((url, ""));
     let settings = settings.split('&').filter(|setting| {
@@ -239,7 +238,7 @@ fn without_port(server: &str) -> &str {
     &server[..user.len() + host_length]
 }
 
-/// The inventories hold all basic facts; these are asked only where a run has no inventory.
+/// Inventories include all basic facts, so these are only used for a run without an inventory.
 fn machine(a: &Run, b: &Run) -> Vec<Difference> {
     if a.inventory.facts.is_empty() || b.inventory.facts.is_empty() {
         return changed("machine: ", &basic(&a.platform), &basic(&b.platform));

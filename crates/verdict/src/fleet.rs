@@ -1,8 +1,9 @@
-//! Many systems before and after an update: how their I/O times shifted, with an interval over systems, and in which of them.
+//! Many systems before and after an update: the shift of their I/O times, with an interval over systems, and the
+//! systems that shifted.
 //!
-//! One measure is primary and named before the figures are looked at; a shift is *called* from its interval alone. All
-//! other measures and strata are shown with intervals of the same confidence and without a call. What is found is an
-//! observation: nobody drew by lot which systems were updated, and when.
+//! One measure is primary and named before the figures are known; a shift is *called* from its interval only. All
+//! other measures and strata are shown with intervals of the same confidence and without a call. The result is
+//! observational, because the updated systems and times were not randomized.
 
 mod json;
 mod measure;
@@ -25,12 +26,12 @@ pub use window::{LIMITS, LIMITS_US_DEFAULT, Mix, Operation, Side, Window};
 /// Share of the systems that may have changed their mix; beyond it nothing is called.
 pub const CHANGED_MAX: f64 = 0.5;
 
-/// What is asked of a fleet.
+/// Question about a fleet.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Question {
-    /// Limits of the shares, µs: what the windows were summed up by.
+    /// Limits of the shares in µs, with which the windows were summed.
     pub limits_us: [f64; LIMITS],
-    /// The measure that a shift is called by.
+    /// Measure that is called.
     pub primary: Measure,
     pub seed: u64,
 }
@@ -39,9 +40,9 @@ pub struct Question {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Call {
-    /// The interval lies above no shift.
+    /// The interval is above no shift.
     Higher,
-    /// The interval lies below no shift.
+    /// The interval is below no shift.
     Lower,
     /// The interval holds no shift: there may be none, or a small one.
     #[serde(rename = "not shown")]
@@ -60,12 +61,12 @@ pub struct Fleet {
     /// Systems with both sides, by name.
     pub systems: Vec<System>,
     pub left_out: LeftOut,
-    /// How many changed their mix, and by what.
+    /// Number of systems that changed their mix, by kind of change.
     pub changed: ChangedCount,
     pub call: Call,
     /// All measures over the systems that kept their mix, the primary first.
     pub shifts: Vec<Shift>,
-    /// The primary measure by kind of work.
+    /// Primary measure by kind of work.
     pub strata: Vec<(MixClass, Shift)>,
     pub which: Which,
 }
@@ -82,27 +83,26 @@ pub struct ChangedCount {
     pub rate: usize,
 }
 
-/// Why nothing can be said of a fleet.
+/// Reason why a fleet cannot be judged.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum FleetError {
-    /// No system has both sides.
     #[error(
         "no system has I/Os of the same kind before and after ({one_sided} have one side, {misordered} an \"after\" that is not \
          later than their \"before\"); import the missing side, or correct the times"
     )]
     NoPairs { one_sided: usize, misordered: usize },
-    /// No system has the primary measure's I/Os.
+    /// No system has I/Os of the primary measure.
     #[error(
         "no system has {operation}s before and after, which the primary measure is of; choose another one"
     )]
     NoPrimary { operation: &'static str },
-    /// All buckets hold times on both sides of the limit.
+    /// All buckets include times on both sides of the limit.
     #[error(
         "the buckets of all {systems} systems hold times on both sides of {limit_us} µs, so that the share up to it is unknown; \
          choose limits at which buckets end"
     )]
     Undecided { systems: usize, limit_us: f64 },
-    /// More systems than are resampled.
+    /// More systems than can be resampled.
     #[error("{systems} systems are too many: the limit is {SYSTEMS_MAX}; split the fleet")]
     TooMany { systems: usize },
 }
@@ -110,7 +110,7 @@ pub enum FleetError {
 /// Judges a fleet by its windows.
 ///
 /// # Errors
-/// [`FleetError`] when no system tells the primary measure.
+/// [`FleetError`] if no system has the primary measure.
 pub fn judge(windows: &[Window], question: Question) -> Result<Fleet, FleetError> {
     let (systems, left_out) = system::systems(windows);
     if systems.is_empty() {
@@ -196,7 +196,7 @@ fn count_changed(systems: &[System]) -> ChangedCount {
     count
 }
 
-/// The stated rule: a shift is called when the whole interval of the primary measure lies on one side of no shift.
+/// By the stated rule a shift is called if the whole interval of the primary measure is on one side of no shift.
 fn call(primary: Option<&Shift>) -> Call {
     let Some(shift) = primary else {
         return Call::TooFew;

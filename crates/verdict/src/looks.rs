@@ -1,4 +1,4 @@
-//! Studies that were looked at before their end: which pairs count, and how sure each interval must be.
+//! Studies with interim analyses: the pairs that count, and the confidence of each interval.
 
 use std::borrow::Cow;
 
@@ -8,22 +8,22 @@ use stats::multiple::confidence_of_each;
 
 use crate::outcome::CONFIDENCE;
 
-/// How a study was looked at.
+/// Interim analyses of a study.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Looks {
-    /// The effect that had to be found or excluded, a share.
+    /// Effect, as a share, that had to be found or excluded.
     pub effect: f64,
     pub taken: usize,
     pub planned: usize,
-    /// Pairs at the last look that was taken.
+    /// Pairs at the last analysis so far.
     pub pairs: u32,
-    /// Pairs at the last one that was planned.
+    /// Pairs at the last planned analysis.
     pub pairs_max: u32,
-    /// Why it stopped; `None` if it goes on or was interrupted.
+    /// Reason why the study stopped; `None` if it continues or was interrupted.
     pub ended: Option<Ended>,
 }
 
-/// The looks of the study of which these are the sides, if it had any.
+/// Interim analyses of the study of these sides, if any.
 pub fn looks(a: &Run, b: &Run) -> Option<Looks> {
     let until = until(a, b)?;
     Some(Looks {
@@ -36,15 +36,14 @@ pub fn looks(a: &Run, b: &Run) -> Option<Looks> {
     })
 }
 
-/// What a study tells of its looks.
 fn until<'r>(a: &'r Run, b: &Run) -> Option<&'r Until> {
     let (x, y) = (a.study.as_ref()?, b.study.as_ref()?);
     let until = x.until.as_ref()?;
     (x.pairs_with(y) && y.until.as_ref() == Some(until)).then_some(until)
 }
 
-/// Confidence of the interval of each of so many metrics, for all of them to hold together with [`CONFIDENCE`]: at all looks, if
-/// there were any.
+/// Confidence of the interval of each of `metrics`, so that all hold simultaneously with [`CONFIDENCE`], at all
+/// interim analyses.
 pub fn confidence(a: &Run, b: &Run, metrics: usize) -> f64 {
     let of_each = confidence_of_each(CONFIDENCE, metrics);
     match until(a, b) {
@@ -56,14 +55,14 @@ pub fn confidence(a: &Run, b: &Run, metrics: usize) -> f64 {
     }
 }
 
-/// Pairs of the last look that is planned, and the confidence of the interval of each of so many metrics then.
+/// Pairs at the last planned analysis, and the confidence of the interval of each of `metrics` there.
 pub(crate) fn at_end(a: &Run, b: &Run, metrics: usize) -> Option<(usize, f64)> {
     let until = until(a, b)?;
     let confidence = at_each_look(until, confidence_of_each(CONFIDENCE, metrics));
     Some((until.looks.last()?.pairs as usize, *confidence.last()?))
 }
 
-/// Confidence of the interval at each look, for all of them to hold together with `confidence`.
+/// Confidence of the interval at each analysis, so that all hold simultaneously with `confidence`.
 pub fn at_each_look(until: &Until, confidence: f64) -> Vec<f64> {
     let looks = until.looks.iter().map(|look| Look {
         pairs: look.pairs as usize,
@@ -72,14 +71,14 @@ pub fn at_each_look(until: &Until, confidence: f64) -> Vec<f64> {
     confidences(&looks.collect::<Vec<_>>(), confidence)
 }
 
-/// Both runs as far as they were looked at: pairs beyond the last look have not been paid for.
+/// Both runs up to the last analysis: later pairs have not spent any error rate.
 pub(crate) fn seen<'r>(a: &'r Run, b: &'r Run) -> [Cow<'r, Run>; 2] {
     let pairs = until(a, b).map(Until::pairs_seen);
     [a, b].map(|run| match pairs {
         Some(pairs) if run.repetitions != pairs => {
             let mut seen = run.clone();
             seen.repetitions = pairs;
-            // Before the first look nothing counts, but what is measured is known.
+            // Before the first analysis no pair counts, but the figures are known.
             if pairs > 0 {
                 seen.points.retain(|point| point.key.repetition <= pairs);
             }

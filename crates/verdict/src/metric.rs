@@ -20,15 +20,13 @@ pub struct Metric {
     pub figure: String,
 }
 
-/// Why a text is no metric.
+/// Reason why a text is no metric.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MetricError {
-    /// It is not of the form.
     #[error(
         "\"{0}\" is not a metric; write [TARGET:]TEST[@JOBS[xTHREADS]].FIGURE, for example T611@4.response_us_p99"
     )]
     Form(String),
-    /// There is no such figure.
     #[error(
         "the metric \"{metric}\" names the unknown figure \"{figure}\"; docs/GLOSSARY.md lists the figures; latencies are \
          service_us_ or response_us_ followed by mean, p50, p90, p95, p99, p99_9 or max"
@@ -89,7 +87,7 @@ impl fmt::Display for Metric {
     }
 }
 
-/// Unit of a figure of the result row or of a latency; `None` when there is no such figure.
+/// Unit of a figure of the result row or of a latency; `None` for an unknown figure.
 pub fn unit(figure: &str) -> Option<&'static str> {
     if let Some(info) = FIGURES.iter().find(|info| info.name == figure) {
         return Some(info.unit);
@@ -97,7 +95,6 @@ pub fn unit(figure: &str) -> Option<&'static str> {
     is_latency(figure).then_some("µs")
 }
 
-/// Which direction of a figure is the good one.
 pub fn better(figure: &str) -> Better {
     match FIGURES.iter().find(|info| info.name == figure) {
         Some(info) => info.better,
@@ -105,7 +102,7 @@ pub fn better(figure: &str) -> Better {
     }
 }
 
-/// Endings of the latency figures.
+/// Suffixes of the latency figures.
 pub(crate) const PERCENTILES: [&str; 7] = ["mean", "p50", "p90", "p95", "p99", "p99_9", "max"];
 
 fn is_latency(figure: &str) -> bool {
@@ -139,7 +136,7 @@ impl Metric {
         }
     }
 
-    /// Whether a point of `run` counts for the metric, valid or not.
+    /// True if the metric includes a point of `run`, valid or not.
     pub fn covers(&self, run: &Run, point: &Point) -> bool {
         let target = run.targets.get(point.key.target as usize);
         let level = (point.key.jobs, point.key.threads);
@@ -151,15 +148,15 @@ impl Metric {
                 .is_none_or(|name| target.is_some_and(|t| t.name == name))
     }
 
-    /// The metric's value in each repetition, the first at index 0. `None` where the repetition has no
-    /// valid point that tells the figure: a figure that failed its check is not a figure. Over
-    /// several levels the best one counts: the highest rate, the lowest time.
+    /// The metric's value in each repetition, the first at index 0. `None` if the repetition has no valid point with
+    /// the figure: a figure that failed its check is not a figure. Over several levels the best one counts: the
+    /// highest rate, the lowest time.
     pub fn values(&self, run: &Run) -> Vec<Option<f64>> {
         let points = self.points(run).into_iter();
         points.map(|point| Some(point?.1)).collect()
     }
 
-    /// The points that tell these values, with them.
+    /// The points of these values, with them.
     pub fn points<'r>(&self, run: &'r Run) -> Vec<Option<(&'r Point, f64)>> {
         let mut points: Vec<Option<(&Point, f64)>> = vec![None; run.repetitions as usize];
         for point in run.points.iter().filter(|p| p.valid()) {

@@ -1,4 +1,4 @@
-//! What comparisons of all kinds share: their usual band and confidence, and what they found, for exports.
+//! Common parts of all comparisons: default band and confidence, and results for exports.
 
 use archive::{Remark, Run};
 use serde_json::{Value, json as value};
@@ -6,17 +6,15 @@ use stats::Interval;
 use stats::compare::{Band, Comparison, Design, Verdict};
 use stats::contrast::Contrast;
 
-/// Practical band when nothing else is asked for: ratios within 2 % count as alike.
+/// Default practical band: ratios within 2 % count as alike.
 pub const BAND_DEFAULT: f64 = 0.02;
 pub const CONFIDENCE: f64 = 0.95;
 
-/// On what terms two runs are judged, whatever of them is compared.
+/// Terms on which two runs are judged.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Terms {
-    /// What is too small for a verdict.
     pub band: Band,
-    /// Whether runs made one after the other may carry a verdict: their user vouches that nothing but what they changed
-    /// was different.
+    /// Consecutive runs may carry a verdict: their user vouches that only the intended change differed.
     pub trust_sequential: bool,
 }
 
@@ -30,7 +28,7 @@ impl Default for Terms {
 }
 
 impl Terms {
-    /// How the repetitions of two runs lie in time: in pairs, if they are the sides of one study.
+    /// Order of the repetitions of two runs: pairs, if they are the sides of one study.
     pub fn design(&self, a: &Run, b: &Run) -> Design {
         match (&a.study, &b.study) {
             (Some(x), Some(y)) if x.pairs_with(y) && are_two_servers(a, b) => {
@@ -44,7 +42,7 @@ impl Terms {
     }
 }
 
-/// Whether the sides of a study were measured on different servers that ran throughout.
+/// True for sides of a study on different servers that ran throughout.
 fn are_two_servers(a: &Run, b: &Run) -> bool {
     let place = |url: &str| url.split('?').next().unwrap_or_default().to_owned();
     let runs_on = |run: &Run, target: u32| {
@@ -58,7 +56,7 @@ fn are_two_servers(a: &Run, b: &Run) -> bool {
         })
 }
 
-/// The ratio of a comparison, the ends of its interval, and with what confidence the truth lies between them.
+/// Ratio of a comparison, the ends of its interval, and its confidence.
 pub(crate) fn ratio_and_interval(result: &Comparison) -> [Option<f64>; 4] {
     let of = |value: fn(&Interval) -> f64| result.ratio.as_ref().map(value);
     [

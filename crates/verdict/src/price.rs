@@ -1,14 +1,14 @@
-//! What a platform costs, and what its figures cost: prices of its parts, divided by what was measured.
+//! Prices of a platform and of its figures: prices of its parts, divided by measured figures.
 //!
 //! * [`mod@file`]: the file of prices, as TOML.
 //! * [`mod@bill`]: its items for one platform: quantities, licences by core factors, totals.
-//! * [`mod@limit`]: the users that keep the limit of a run.
-//! * [`mod@worth`]: the total divided by what a run delivers.
-//! * [`mod@change`]: what a change costs beside what it brings, from a comparison.
-//! * [`mod@json`]: all of these for programs.
+//! * [`mod@limit`]: the users within the limit of a run.
+//! * [`mod@worth`]: the total divided by a run's figures.
+//! * [`mod@change`]: cost and gain of a change, from a comparison.
+//! * [`mod@json`]: all of these as JSON.
 //!
 //! Nothing is guessed: an item without a quantity makes the total unknown, and an item without source or date
-//! keeps every ratio back.
+//! prevents every ratio.
 
 pub mod bill;
 pub mod change;

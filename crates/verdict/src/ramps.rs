@@ -1,4 +1,4 @@
-//! Two ramps of users compared: users at equal response time, response time at equal users, throughput at the
+//! Comparison of two ramps of users: users at equal response time, response time at equal users, throughput at the
 //! knee.
 
 mod json;
@@ -15,18 +15,17 @@ use crate::outcome::Terms;
 
 /// Test whose levels are users.
 pub const USERS: &str = "OLTP";
-/// Percentile that is looked at where no limit was asked for.
+/// Percentile that is compared without a limit.
 pub const PERCENTILE: f64 = 95.0;
-/// Failed operations, in percent, up to which a level holds a limit.
+/// Failed operations, in percent, up to which a level meets a limit.
 pub const ERRORS_PCT_MAX: f64 = 1.0;
 
-/// The ramps of one target in two runs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ramps {
     pub target: String,
     /// Percentile of the response times that is compared.
     pub percentile: f64,
-    /// The limit that had to be held, µs; `None` where none was asked for, or another one on either side.
+    /// Response-time limit, µs; `None` without one, or if the sides have different ones.
     pub limit_us: Option<f64>,
     pub design: Design,
     pub found: RampComparison,
@@ -64,7 +63,7 @@ pub fn ended(stop: Stop) -> Remark {
     }
 }
 
-/// A level from its point, also from one that is invalid: for deciding when a ramp has seen enough.
+/// A level from its point, even from an invalid one: for deciding when a ramp may end.
 pub fn step_of(point: &Point, percentile: f64) -> Step {
     let figure = |name: &str| point.figures.get(name);
     step(
@@ -75,7 +74,7 @@ pub fn step_of(point: &Point, percentile: f64) -> Step {
     )
 }
 
-/// A level for conclusions: without figures where its point is invalid.
+/// A level for conclusions: without figures if its point is invalid.
 pub(crate) fn sound_step_of(point: &Point, percentile: f64) -> Step {
     if point.valid() {
         step_of(point, percentile)
@@ -84,20 +83,20 @@ pub(crate) fn sound_step_of(point: &Point, percentile: f64) -> Step {
     }
 }
 
-/// A level that is invalid, from its figures by name: of them the share of failures alone is looked at.
+/// An invalid level, from its figures by name: only its share of failures counts.
 pub fn invalid_step(users: u32, figure: impl Fn(&str) -> Option<f64>) -> Step {
     Step::without_figures(users, errors_pct(figure).unwrap_or(f64::NAN))
 }
 
-/// Failed operations in percent of all; `None` where none ended.
+/// Failed operations in percent of all; `None` if none ended.
 fn errors_pct(figure: impl Fn(&str) -> Option<f64>) -> Option<f64> {
     let failed = figure("errors").unwrap_or(0.0);
     let all = figure("operations").unwrap_or(0.0) + failed;
     (all > 0.0).then(|| failed / all * 100.0)
 }
 
-/// A level from its figures, by name, and its response times. One at which nothing was completed has no
-/// response time: it holds no limit.
+/// A level from its figures, by name, and its response times. One without completed operations has no response time:
+/// it meets no limit.
 pub fn step(
     users: u32,
     figure: impl Fn(&str) -> Option<f64>,
@@ -116,7 +115,6 @@ pub fn step(
     }
 }
 
-/// The ramps that both runs have, by target and step.
 pub fn ramps(a: &Run, b: &Run, terms: Terms) -> Vec<Ramps> {
     let design = terms.design(a, b);
     let confidence = confidence(a, b, 1);
@@ -166,7 +164,6 @@ fn places(run: &Run) -> Vec<StepOfTarget> {
     places
 }
 
-/// The levels of a place.
 fn levels(run: &Run, place: StepOfTarget) -> impl Iterator<Item = &Point> {
     let is_ours = move |key: &PointKey| key.test == USERS && (key.target, key.step) == place;
     let points = run.points.iter();

@@ -1,4 +1,5 @@
-//! Studies of several sides, measured in rounds: the runs of all sides, and the figures by which they are judged together.
+//! Studies of several sides, measured in rounds: the runs of all sides, and the figures by which they are judged
+//! together.
 
 use archive::{Better, Run, RunState, StudyPart};
 use stats::compare::{Band, Direction};
@@ -9,10 +10,8 @@ use crate::compare::{CompareError, Named, Pairing, comparable, metrics};
 use crate::metric::{self, Metric};
 use crate::outcome::{BAND_DEFAULT, Terms};
 
-/// What is asked of a study of several sides.
 #[derive(Debug, Clone, Copy)]
 pub struct Options<'a> {
-    /// What is too small for a verdict.
     pub band: Band,
     /// Primary metrics that replace those of the plan.
     pub primary: &'a [Metric],
@@ -27,7 +26,8 @@ impl Default for Options<'_> {
     }
 }
 
-/// The runs of all sides, A first, if these are all of one study. `is_side`: whether a run has a part of the right kind.
+/// The runs of all sides, A first, if these are all of one study. `is_side` is true for a run with a part of the
+/// right kind.
 pub(crate) fn all_sides<'r>(
     runs: &[&'r Run],
     is_side: impl Fn(&StudyPart) -> bool,
@@ -45,8 +45,8 @@ pub(crate) fn all_sides<'r>(
     (belong && is_whole).then(|| sides.iter().map(|(_, run)| *run).collect())
 }
 
-/// The metric's value in each repetition; `None` where a point that it covers is invalid. Over several levels the best of those
-/// that are left would be the figure of another level than in the other rounds.
+/// The metric's value in each repetition; `None` if a point of it is invalid, because the best of the remaining
+/// levels could be of another level than in the other rounds.
 fn valid_values(metric: &Metric, run: &Run) -> Vec<Option<f64>> {
     let mut values = metric.values(run);
     let points = run.points.iter();
@@ -59,7 +59,7 @@ fn valid_values(metric: &Metric, run: &Run) -> Vec<Option<f64>> {
     values
 }
 
-/// Whether two runs are sides of the same study, each with a part of the right kind.
+/// True for sides of the same study, each with a part of the right kind.
 pub(crate) fn belong_together(
     run: &Run,
     other: &Run,
@@ -71,7 +71,6 @@ pub(crate) fn belong_together(
     }
 }
 
-/// The figures of all sides.
 pub(crate) struct Figures<'r> {
     pub sides: Vec<&'r Run>,
     pairings: Vec<Pairing>,
@@ -79,11 +78,10 @@ pub(crate) struct Figures<'r> {
     pub named: Named,
 }
 
-/// What all sides show of one metric.
+/// Values of all sides of one metric.
 pub(crate) struct OfSides {
     pub metric: Metric,
     pub better: Better,
-    /// Values by side and repetition.
     values: Vec<Vec<Option<f64>>>,
 }
 
@@ -91,7 +89,7 @@ impl<'r> Figures<'r> {
     /// The primary metrics of these sides.
     ///
     /// # Errors
-    /// When the sides cannot be compared.
+    /// The sides cannot be compared.
     pub fn of(sides: Vec<&'r Run>, options: &Options<'_>) -> Result<Self, CompareError> {
         let pairings = sides[1..].iter().map(|run| {
             let terms = Terms {
@@ -121,7 +119,7 @@ impl<'r> Figures<'r> {
         })
     }
 
-    /// Metrics that every side tells: only these can be judged.
+    /// Number of metrics that every side has: only these can be judged.
     pub fn told(&self) -> usize {
         let is_told = |of_sides: &&OfSides| {
             let mut sides = of_sides.values.iter();
@@ -130,12 +128,11 @@ impl<'r> Figures<'r> {
         self.primary.iter().filter(is_told).count()
     }
 
-    /// Median of each primary metric on a side.
     pub fn medians(&self, side: usize) -> Vec<Option<f64>> {
         self.primary.iter().map(|of| of.median(side)).collect()
     }
 
-    /// What weakens the study as a whole, one sentence each.
+    /// Weaknesses of the whole study, one sentence each.
     pub fn cautions(&self) -> Vec<String> {
         let mut cautions: Vec<String> = Vec::new();
         let is_incomplete = |run: &&Run| run.state != RunState::Complete;
@@ -165,7 +162,7 @@ impl<'r> Figures<'r> {
 }
 
 impl OfSides {
-    /// The figures of each round by side; NaN where one is missing.
+    /// The figures of each round by side; NaN if one is missing.
     pub fn rounds(&self) -> Vec<Vec<f64>> {
         let repetitions = self.values.iter().map(Vec::len).min().unwrap_or(0);
         let round = |at: usize| {
@@ -181,12 +178,12 @@ impl OfSides {
         self.rounds().iter().filter(is_whole).count()
     }
 
-    /// Median of a side over the rounds that are whole, so that the sides can be set beside each other.
+    /// Median of a side over the complete rounds, so that the sides are comparable.
     pub fn median(&self, side: usize) -> Option<f64> {
         stats::summary::median(&self.of_whole_rounds(side))
     }
 
-    /// Geometric mean of a side over the same: the quotient of two is the ratio that a contrast estimates.
+    /// Geometric mean of a side over the same rounds: the quotient of two is the ratio that a contrast estimates.
     pub fn geometric_mean(&self, side: usize) -> Option<f64> {
         let logs = self.of_whole_rounds(side).into_iter().map(f64::ln);
         let mean = stats::summary::mean(&logs.collect::<Vec<_>>())?.exp();
@@ -208,8 +205,8 @@ impl OfSides {
         }
     }
 
-    /// The least effect, a share, that so many rounds find in four of five studies, by a spread that the true one exceeds in one
-    /// of five.
+    /// Smallest effect, a share, that this many rounds detect in four of five studies, by a spread that the true one
+    /// exceeds in one of five.
     pub fn least_effect(&self, contrast: &Contrast, band: Band) -> Option<f64> {
         let confidence = contrast.ratio.confidence;
         let upper = spread_upper(contrast.sd_log, self.whole()).ok()?;

@@ -1,7 +1,8 @@
 //! Several settings screened at once: the effect of each on every primary metric, judged with multiplicity.
 //!
-//! The sides of such a study are the rows of a two-level design ([`stats::factorial`]), measured in rounds. The effects of all settings
-//! on all primary metrics are one family: their intervals hold together with [`CONFIDENCE`].
+//! The sides of such a study are the rows of a two-level design ([`stats::factorial`]), measured in rounds. The
+//! effects of all settings on all primary metrics are one family: their intervals hold simultaneously with
+//! [`CONFIDENCE`].
 
 mod json;
 
@@ -20,25 +21,23 @@ use crate::outcome::CONFIDENCE;
 pub use crate::rounds::Options;
 use crate::rounds::{self, Figures, OfSides, all_sides};
 
-/// Why there is no screening.
+/// Reason why there is no screening.
 #[derive(Debug, thiserror::Error)]
 pub enum ScreeningError {
-    /// Runs that are no screening, or not all of one.
+    /// The runs are no screening, or not all of one.
     #[error(
         "the runs {0} are not all configurations of one screening; name the study whose settings were screened"
     )]
     NotOneStudy(String),
-    /// The configurations are those of no design.
+    /// The configurations are no design.
     #[error(
         "the configurations of study {0} do not vary its settings independently of each other, so no effect can be told"
     )]
     NoDesign(String),
-    /// The configurations cannot be compared.
     #[error(transparent)]
     Compare(#[from] CompareError),
 }
 
-/// A screening with its results.
 #[derive(Debug, Clone)]
 pub struct Screening {
     pub study: String,
@@ -46,63 +45,56 @@ pub struct Screening {
     /// The rows of the design.
     pub configurations: Vec<Configuration>,
     pub rounds: u32,
-    /// Resolution of the design; `None` where all combinations are measured.
+    /// Resolution of the design; `None` if all combinations are measured.
     pub resolution: Option<u32>,
-    /// What the design cannot tell apart.
+    /// Effects that the design cannot separate.
     pub remarks: Vec<Remark>,
-    /// What weakens the screening as a whole, one sentence each.
+    /// Weaknesses of the whole screening, one sentence each.
     pub cautions: Vec<String>,
-    /// Who named the primary metrics.
     pub named: Named,
-    /// Confidence of each interval, so that all hold together with [`CONFIDENCE`].
+    /// Confidence of each interval, so that all hold simultaneously with [`CONFIDENCE`].
     pub confidence: f64,
-    /// Effects that are judged together.
+    /// Number of effects that are judged together.
     pub family: usize,
-    /// What is too small for a verdict.
     pub band: Band,
     pub metrics: Vec<OfMetric>,
 }
 
-/// A row of the design.
 #[derive(Debug, Clone)]
 pub struct Configuration {
     pub side: String,
     pub label: String,
-    /// Whether each setting is high.
+    /// True for settings that are high.
     pub high: Vec<bool>,
     /// Median of each primary metric, in their order.
     pub medians: Vec<Option<f64>>,
 }
 
-/// What a primary metric shows.
+/// Result of a primary metric.
 #[derive(Debug, Clone)]
 pub struct OfMetric {
-    /// The metric, with its target.
     pub metric: Metric,
     pub better: Better,
     /// Rounds in which every configuration has a valid figure.
     pub rounds: usize,
-    /// The effect of each setting, or why there is none.
+    /// Effect of each setting, or the reason why there is none.
     pub effects: Result<Vec<Effect>, Warning>,
 }
 
-/// The effect of one setting on one metric.
 #[derive(Debug, Clone)]
 pub struct Effect {
     /// Ratio of high to low, with interval and spread.
     pub effect: Contrast,
-    /// Whether high is better than low.
+    /// Verdict on high by the reference low.
     pub verdict: Verdict,
-    /// The least effect, a share, that so many rounds find in four of five screenings.
+    /// Smallest effect, a share, that this many rounds detect in four of five screenings.
     pub least_effect: Option<f64>,
 }
 
-/// Whether a run is a configuration of a screening.
 pub fn is_screened(run: &Run) -> bool {
     part_of(run).is_some()
 }
 
-/// Whether two runs are configurations of the same screening.
 pub fn belong_together(run: &Run, other: &Run) -> bool {
     rounds::belong_together(run, other, |part| part.screened.is_some())
 }
@@ -112,10 +104,10 @@ fn part_of(run: &Run) -> Option<(&StudyPart, &Screened)> {
     Some((part, part.screened.as_ref()?))
 }
 
-/// The effects that all configurations of a screening show; they may come in any order.
+/// The effects of a screening, from its configurations in any order.
 ///
 /// # Errors
-/// Runs that are not all configurations of one screening, or cannot be compared.
+/// The runs are not all configurations of one screening, or cannot be compared.
 pub fn screening(runs: &[&Run], options: &Options<'_>) -> Result<Screening, ScreeningError> {
     let sides = all_sides(runs, |part| part.screened.is_some()).ok_or_else(|| not_one(runs))?;
     let Some((part, screened)) = part_of(sides[0]) else {
@@ -179,7 +171,7 @@ fn configurations(figures: &Figures<'_>, design: &TwoLevel) -> Vec<Configuration
     rows.map(of).collect()
 }
 
-/// What the design cannot tell apart: interactions that are whole in an effect, or a part of all.
+/// Effects that the design cannot separate: interactions that are aliased with one effect, or with parts of all.
 fn remarks(design: &TwoLevel, factors: &[Factor]) -> Vec<Remark> {
     let aliases = design.aliases();
     let is_whole = |share: f64| share.abs() > 0.99;
@@ -208,7 +200,6 @@ fn remarks(design: &TwoLevel, factors: &[Factor]) -> Vec<Remark> {
 }
 
 impl Screening {
-    /// All effects: metric, setting, effect.
     pub fn effects(&self) -> impl Iterator<Item = (&OfMetric, &Factor, &Effect)> {
         self.metrics.iter().flat_map(|of_metric| {
             let effects = of_metric.effects.iter().flatten();
@@ -217,13 +208,11 @@ impl Screening {
         })
     }
 
-    /// Whether any effect has this verdict.
     pub fn any(&self, verdict: Verdict) -> bool {
         self.effects()
             .any(|(_, _, effect)| effect.verdict == verdict)
     }
 
-    /// Whether some metric has no effects at all.
     pub fn lacks_effects(&self) -> bool {
         self.metrics
             .iter()

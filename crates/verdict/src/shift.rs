@@ -1,5 +1,5 @@
-//! Two runs set against each other by the times of their I/O: how those of each kind of operation shifted, by everybody
-//! who timed them. Below a database that is the driver too; below the work of one, the kernel at the device.
+//! Comparison of two runs by their I/O times: the shift of each kind of operation, by each observer. Below a database
+//! the driver is one; below the work of a database, the kernel at the device.
 
 mod json;
 mod place;
@@ -16,16 +16,16 @@ pub use place::place as place_of;
 use crate::looks::{confidence, seen};
 use crate::outcome::Terms;
 
-/// What lasts longer belongs to the tail, µs.
+/// Times above this are the tail, µs.
 pub const TAIL_US: f64 = 1_000.0;
 const PER_OCTAVE: f64 = 4.0;
-/// Most shifts of one comparison; lists with more runs are compared in their first ones.
+/// Largest number of shifts of one comparison; lists with more runs are compared in their first ones.
 const SHIFTS_MAX: usize = 2_000;
-/// Fewer operations of a side have no mean that another one could be compared with.
+/// A mean of fewer operations on a side is not compared.
 const COUNT_MIN: u64 = 50;
-/// A mean below this is no time at all: nothing can be a multiple of it.
+/// A mean below this counts as 0, so that nothing can be a multiple of it.
 const MEAN_US_MIN: f64 = 0.1;
-/// Requests of a side below which a database's point says nothing of its device: what it reads is in memory.
+/// With fewer requests on a side, a database's point says nothing of its device: its reads are in memory.
 const REQUESTS_MIN: u64 = 100;
 
 /// One kind of operation of one run of the list, before and after.
@@ -33,85 +33,78 @@ const REQUESTS_MIN: u64 = 100;
 pub struct Shift {
     /// Name of the run of the list, with the values of its loops, or code of the test.
     pub test: String,
-    /// Whether the I/Os are those of a database; else they are the driver's own.
+    /// The I/Os are those of a database and not the driver's own.
     pub is_of_database: bool,
     pub target: u32,
     /// Parallel degree inside one job.
     pub threads: u32,
-    /// Its number of I/Os in flight, or of jobs, before.
+    /// I/Os in flight, or jobs, before.
     pub jobs: u32,
-    /// … and after: it may be what was changed.
+    /// … and after, which may be the intended difference.
     pub jobs_after: u32,
-    /// Who timed: `driver`, `device` or `array`.
+    /// Observer: `driver`, `device` or `array`.
     pub observer: String,
-    /// "read", "write" …
+    /// Name, such as "read" or "write".
     pub operation: String,
     pub phase: String,
-    /// Where requests were timed, by what the device holds: "data", "log", "below data" …; empty for other observers and
-    /// where it is unknown.
+    /// Contents of the device with the timed requests: "data", "log", "below data" …; empty for other observers and
+    /// if unknown.
     pub place: String,
-    /// Whether the work below a database consists of such operations; others are of file systems or other programs. Of a database
-    /// all are its own.
+    /// The work below a database issues such operations; others are of file systems or other programs. All operations
+    /// of a database are its own.
     pub is_issued: bool,
-    /// Repetitions, and how many of them a verdict needs.
+    /// Number of repetitions, and the number that a verdict needs.
     pub repetitions: Repetitions,
-    /// The run that is the measure.
+    /// Reference run.
     pub before: Side,
-    /// The run that is judged.
+    /// Judged run.
     pub after: Side,
-    /// The mean after by the mean before, and how sure that is.
+    /// Ratio of the mean after to the mean before, with its certainty.
     pub certainty: Certainty,
-    /// Both distributions in buckets of a quarter of a doubling; empty where a side has none.
+    /// Both distributions in buckets of a quarter octave; empty if a side has none.
     pub buckets: Vec<Bucket>,
 }
 
-/// How many repetitions there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Repetitions {
-    /// Of the side that has fewer; pairs of a study.
+    /// Number on the side with fewer; pairs of a study.
     pub made: usize,
-    /// Of these, those in which the operation was frequent enough on both sides.
+    /// Those in which the operation was frequent enough on both sides.
     pub usable: usize,
-    /// Fewest with which there is a verdict.
+    /// Smallest number for a verdict.
     pub needed: usize,
     pub is_paired: bool,
 }
 
-/// One side of a shift.
 #[derive(Debug, Clone)]
 pub struct Side {
-    /// Where repetitions are compared, the mean of a typical one, so that those of both sides have the ratio that is compared; else
-    /// the mean of all operations. µs.
+    /// Mean time, µs. If repetitions are compared, it is the mean of a typical one, so that the sides have the
+    /// compared ratio; otherwise the mean of all operations.
     pub mean_us: f64,
     pub count: u64,
-    /// Percentiles of all repetitions together; `None` where only means are known.
+    /// Percentiles over all repetitions; `None` if only means are known.
     pub latency: Option<Latency>,
-    /// How many of all lasted how long; `None` where only means are known.
+    /// Shares of operations by time; `None` if only means are known.
     pub shares: Option<Shares>,
-    /// Means over the time of the first repetition: seconds, µs. The driver tells them, and the device of whole requests.
+    /// Means over the time of the first repetition: seconds, µs. They come from the driver, and from the device for
+    /// whole requests.
     pub over_time: Vec<(f64, Option<f64>)>,
-    /// Mean of each repetition; not a number where it has no valid point, so that pairs stay pairs.
+    /// Mean of each repetition; NaN without a valid point, so that pairs stay pairs.
     means_us: Vec<f64>,
 }
 
-/// Shares of all operations, in percent: within the time in which a cache answers, and beyond times that a user of solid-state
-/// storage does not expect. The limits are those of the published study of a storage update.
+/// Shares of all operations, in percent: within the time in which a cache answers, and beyond times that a user of
+/// solid-state storage expects. The limits are those of the published study of a storage update.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Shares {
-    /// 62 µs or less.
     pub within_62_us_pct: f64,
-    /// 120 µs or less.
     pub within_120_us_pct: f64,
-    /// Longer than 1 ms.
     pub above_1_ms_pct: f64,
-    /// Longer than 2 ms.
     pub above_2_ms_pct: f64,
-    /// Longer than 4 ms.
     pub above_4_ms_pct: f64,
 }
 
 impl Shares {
-    /// Of a distribution; `None` without operations.
     pub fn of(histogram: &Histogram) -> Option<Self> {
         let above_pct = |limit_us: f64| {
             histogram.count_above_us(limit_us) as f64 * 100.0 / histogram.count() as f64
@@ -126,35 +119,28 @@ impl Shares {
     }
 }
 
-/// How sure a shift is.
 #[derive(Debug, Clone)]
 pub enum Certainty {
-    /// Judged from repetitions.
     Repetitions(Comparison),
-    /// Too few repetitions. The interval holds what the intervals within the runs say: how sure the mean of each
-    /// is, and nothing of how one run differs from the next.
+    /// Too few repetitions. The interval combines the intervals within the runs: the uncertainty of each mean,
+    /// without the variation between runs.
     Within {
         ratio: Interval,
         warnings: Vec<Warning>,
     },
-    /// The ratio of the means alone.
+    /// Only the ratio of the means.
     Nothing,
 }
 
-/// Times of both sides in one bucket.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Bucket {
-    /// Lower end, µs.
     pub low_us: f64,
-    /// Upper end, µs.
     pub high_us: f64,
-    /// Share of all before, in percent.
     pub before_pct: f64,
-    /// Share of all after, in percent.
     pub after_pct: f64,
 }
 
-/// All shifts between two runs whose points tell times by kind of operation.
+/// All shifts between two runs with times by kind of operation.
 pub fn shifts(before: &Run, after: &Run, terms: Terms) -> Vec<Shift> {
     let question = Question {
         design: terms.design(before, after),
@@ -194,7 +180,7 @@ pub fn shifts(before: &Run, after: &Run, terms: Terms) -> Vec<Shift> {
     side_by_side(found)
 }
 
-/// What was timed of one test at one level stands together, in the order of the first of each: a kind of operation that only a
+/// Groups the results of one test at one level, in the order of the first of each: a kind of operation that only a
 /// later repetition had often enough is found last.
 fn side_by_side(mut found: Vec<Shift>) -> Vec<Shift> {
     let places: Vec<usize> = (found.iter())
@@ -205,7 +191,7 @@ fn side_by_side(mut found: Vec<Shift>) -> Vec<Shift> {
     placed.into_iter().map(|(_, shift)| shift).collect()
 }
 
-/// Whether a point's times say something of the device: a database that works in memory has some requests all the same.
+/// True if a point's times describe the device: a database in memory has some requests as well.
 fn is_told(point: &Point, times: &OperationTimes) -> bool {
     point.work.below_database || times.count.is_some_and(|count| count >= REQUESTS_MIN)
 }
@@ -214,7 +200,6 @@ fn is_told(point: &Point, times: &OperationTimes) -> bool {
 struct Kind<'a> {
     point: &'a Point,
     times: &'a OperationTimes,
-    /// As in [`Shift::place`].
     place: String,
 }
 
@@ -240,7 +225,7 @@ impl Kind<'_> {
             .iter()
             .filter(|t| of_driver(t))
             .map(|t| t.operation.as_str());
-        // What is written is flushed.
+        // Writes lead to flushes.
         let own = match self.times.operation.as_str() {
             "flush" => "write",
             own => own,
@@ -248,7 +233,7 @@ impl Kind<'_> {
         issued.any(|operation| operation == own)
     }
 
-    /// Whether a point is of the same test on the same target, at whatever number of jobs.
+    /// True for a point of the same test on the same target, at any number of jobs.
     fn is_same(&self, other: &Point) -> bool {
         let of = |point: &Point| {
             let key = &point.key;
@@ -257,7 +242,7 @@ impl Kind<'_> {
         of(self.point) == of(other) && self.point.key.test == other.key.test
     }
 
-    /// The number in flight of the same run of the list in another run: the same one, or the only one there is.
+    /// Number in flight of the same run of the list in another run: the same one, or the only one.
     fn jobs_in(&self, run: &Run) -> Option<u32> {
         let same = run.points.iter().filter(|p| self.is_same(p));
         let mut jobs: Vec<u32> = same.map(|p| p.key.jobs).collect();
@@ -271,14 +256,14 @@ impl Kind<'_> {
         }
     }
 
-    /// What a run says of it, with its distribution; `None` where no valid point tells its mean.
+    /// Side of a run, with its distribution; `None` without a valid point with a mean.
     fn side(&self, run: &Run, jobs: u32) -> Option<(Side, Histogram)> {
         let (mut sum_us, mut count) = (0.0, 0.0);
         let mut means_us = vec![f64::NAN; run.repetitions as usize];
         let mut histogram = Histogram::new();
         let mut over_time = Vec::new();
         let is_of = |p: &Point| self.is_same(p) && p.key.jobs == jobs;
-        // Several steps may have the same test; each is a series of repetitions of its own.
+        // Several steps may have the same test; each is a separate series of repetitions.
         let step = self.point.key.step;
         let has_step = run.points.iter().any(|p| is_of(p) && p.key.step == step);
         let same = |p: &&Point| p.valid() && is_of(p) && (p.key.step == step || !has_step);
@@ -335,7 +320,6 @@ impl Kind<'_> {
         }
     }
 
-    /// Of the first device at its place.
     fn over_time_of_device(&self, point: &Point) -> Vec<(f64, Option<f64>)> {
         let mut all = point.by_operation.times.iter();
         let of_kind = |t: &&OperationTimes| {
@@ -418,7 +402,7 @@ fn repetitions(before: &Side, after: &Side, question: &Question) -> Repetitions 
     }
 }
 
-/// Puts the means where the ratio of the repetitions says that they are: around the middle of all of them.
+/// Sets both means around their common middle, with the ratio of the repetitions.
 fn typical_means(before: &mut Side, after: &mut Side, compared: &Comparison) {
     let median_log = |side: &Side| {
         let logs = side.means_us.iter().filter(|mean| mean.is_finite());
@@ -432,7 +416,6 @@ fn typical_means(before: &mut Side, after: &mut Side, compared: &Comparison) {
     }
 }
 
-/// Whether the means can be compared at all.
 fn is_comparable(before: &Side, after: &Side) -> bool {
     before.count.min(after.count) >= COUNT_MIN && before.mean_us >= MEAN_US_MIN
 }
@@ -467,7 +450,7 @@ fn certainty(before: &Side, after: &Side, question: &Question) -> Certainty {
 }
 
 impl Side {
-    /// A percentile beyond which a `beyond`-th of the operations lies, if that is at least one.
+    /// Percentile with a `beyond`-th of the operations above it, if that is at least one.
     pub fn percentile_us(&self, of: fn(&Latency) -> f64, beyond: u64) -> Option<f64> {
         let latency = self.latency.as_ref();
         latency
@@ -482,13 +465,13 @@ impl Side {
 }
 
 impl Shift {
-    /// Whether another one is of the same test on the same target at the same level.
+    /// True for the same test on the same target at the same level.
     pub fn is_of_level(&self, other: &Self) -> bool {
         (&self.test, self.jobs, self.threads, self.target)
             == (&other.test, other.jobs, other.threads, other.target)
     }
 
-    /// The mean after by the mean before; none where a side has too few operations for that, or they took no time before.
+    /// Mean after divided by the mean before; `None` if a side has too few operations, or the mean before is 0.
     pub fn ratio(&self) -> Option<f64> {
         let means = [&self.before, &self.after];
         let [before, after] = means.map(|side| side.mean_us);
@@ -503,28 +486,27 @@ impl Shift {
         }
     }
 
-    /// Whether a side has too few operations to be compared.
     pub fn has_too_few(&self) -> bool {
         self.before.count.min(self.after.count) < COUNT_MIN
     }
 
-    /// By how much less time the mean operation takes afterwards, in percent; below 0 when it takes more.
+    /// Reduction of the mean time in percent; negative for an increase.
     pub fn improvement_pct(&self) -> Option<f64> {
         self.ratio().map(improved)
     }
 
-    /// The interval of the improvement, in percent, lower end first.
+    /// Interval of the improvement, in percent, lower end first.
     pub fn improvement_interval_pct(&self) -> Option<(f64, f64)> {
         let ratio = self.ratio_interval()?;
         Some((improved(ratio.high), improved(ratio.low)))
     }
 
-    /// The buckets joined to doublings, as the scales of storage arrays have them: one of their ends is 1 ms.
+    /// Buckets joined to octaves, like the scales of storage arrays: one of their ends is 1 ms.
     pub fn octaves(&self) -> Vec<Bucket> {
         let mut octaves: Vec<Bucket> = Vec::new();
         for fine in &self.buckets {
             match octaves.last_mut() {
-                // Ends are powers of two times 1 ms, told apart well within a quarter of a doubling.
+                // Ends are powers of two times 1 ms, separated well within a quarter octave.
                 Some(octave) if fine.low_us < octave.high_us * 0.99 => {
                     octave.before_pct += fine.before_pct;
                     octave.after_pct += fine.after_pct;
@@ -544,8 +526,8 @@ impl Shift {
     }
 }
 
-/// Shares of both in buckets of [`PER_OCTAVE`] a doubling, one of whose ends is 1 ms, from the first that holds
-/// anything to the last.
+/// Shares of both in buckets of [`PER_OCTAVE`] per octave, one of whose ends is 1 ms, from the first non-empty one to
+/// the last.
 fn buckets(before: &Histogram, after: &Histogram) -> Vec<Bucket> {
     let place = |us: f64| (PER_OCTAVE * (us.max(1e-3) / TAIL_US).log2()).ceil() as i32;
     let edge = |place: i32| TAIL_US * (f64::from(place) / PER_OCTAVE).exp2();

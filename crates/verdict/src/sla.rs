@@ -1,10 +1,10 @@
-//! A run held against limits: which are met, which are missed, and which cannot be judged.
+//! Check of a run against limits: those that are met, missed, or cannot be judged.
 //!
 //! * [`mod@file`]: the file of limits, as TOML.
 //! * [`hold`]: the judgement, one row for each limit and target.
 //! * [`mod@text`], [`mod@json`] and [`mod@junit`]: the same rows for a person, a program and a build server.
 //!
-//! Nothing passes in silence: a limit on what was not measured, not told or not valid is not met.
+//! A limit on a figure that was not measured, is missing or invalid is not met.
 
 pub mod file;
 pub mod hold;

@@ -1,4 +1,4 @@
-//! The jobs' busy time, divided by what it went to, and by the resource that this is.
+//! The jobs' busy time by resource.
 
 use archive::{Figures, Resource};
 use engine::WaitClass;
@@ -9,7 +9,7 @@ use super::{
 };
 use crate::timed::{Class, Event};
 
-/// Percent of the jobs' busy time, by what it went to.
+/// Percent of the jobs' busy time by resource.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Shares {
     cpu: f64,
@@ -28,8 +28,8 @@ pub(super) struct Shares {
 }
 
 impl Shares {
-    /// With the busy part of the jobs' time, in percent; `None` when no job did anything. What of the driver's own
-    /// time may have been a wait for a processor is counted as such.
+    /// Shares, with the busy part of the jobs' time in percent; `None` when no job did anything. The driver's own
+    /// time counts as a wait for a processor as far as it may have been one.
     pub(super) fn of(events: &[Event], driver_pct: Option<f64>) -> Option<(Self, f64)> {
         if events.is_empty() {
             return None;
@@ -74,8 +74,8 @@ impl Shares {
         let shares = self
             .served_by_page_cache(evidence.figures)
             .known_by_the_device(evidence);
-        // A driver that hardly used a processor held nobody back: what seems its time was spent waiting for one.
-        // Who observes is no driver of the sessions that it sees.
+        // A driver that hardly used a processor limited nothing: its apparent time was a wait for one. An observer
+        // does not drive the sessions that it observes.
         let driver_cpu_pct = evidence.figures.driver_cpu_pct;
         let is_at_work =
             evidence.is_observed || driver_cpu_pct.is_none_or(|pct| pct >= NAMED_PCT_MIN);
@@ -112,7 +112,7 @@ impl Shares {
         ]
     }
 
-    /// Reads that the page cache served are the kernel's copying, which is work of the processors.
+    /// Reads from the page cache are copies by the kernel, which use the processors.
     fn served_by_page_cache(mut self, figures: &Figures) -> Self {
         let rates = figures.read_mb_per_s.zip(figures.engine_read_mb_per_s);
         if rates.is_some_and(|(device, engine)| device < engine * FROM_DEVICE_MIN) {
@@ -122,9 +122,9 @@ impl Shares {
         self
     }
 
-    /// An embedded engine tells of no waits; its blocked time is the device's when that was busy, and a
-    /// lock's when it was not and there are several jobs that could have been in each other's way. A server tells of
-    /// its locks, so that what is merely blocked there is something else.
+    /// An embedded engine does not report waits. Its blocked time is the device's if that was busy, and a lock's if
+    /// it was idle and several jobs could block each other. A server reports its locks, so other blocked time there
+    /// has other causes.
     fn known_by_the_device(mut self, evidence: &Evidence<'_>) -> Self {
         let Some(busy_pct) = evidence.figures.device_busy_pct else {
             return self;
@@ -140,14 +140,14 @@ impl Shares {
     }
 }
 
-/// What the time between driver and server was, in percent of the jobs' busy time.
+/// Time between driver and server, in percent of the jobs' busy time.
 #[derive(Debug, Default)]
 struct Way {
-    /// A wait for a processor: where all are busy, being woken up takes its time from them.
+    /// Wait for a processor: on busy processors, waking up takes time.
     woken: f64,
     network: f64,
     scheduling: f64,
-    /// The server waited for who takes its rows.
+    /// The server waited for the client to take rows.
     driver: f64,
     unknown: f64,
 }

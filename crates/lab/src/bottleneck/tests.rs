@@ -1,4 +1,4 @@
-//! Generated-up points, each held back by what its name says.
+//! Generated points, each limited by the resource in its name.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ const NETWORK: Link = Link {
     transport: Transport::Network,
     round_trip: Duration::from_micros(350),
 };
-/// An address of this machine behind which a tunnel begins.
+/// Address of this machine that is a tunnel.
 const TUNNEL: Link = Link {
     transport: Transport::Local,
     round_trip: Duration::from_millis(40),
@@ -55,7 +55,7 @@ fn busy(pct: f64) -> Figures {
     }
 }
 
-/// A point that a test changes one part of.
+/// A point in which a test changes one part.
 #[derive(Clone)]
 struct Generated {
     events: Vec<Event>,
@@ -136,7 +136,7 @@ fn each_class_names_its_resource_from_its_border_on() {
         (Class::Driver, LOCAL, Resource::Driver),
         (Class::Client, LOCAL, Resource::Driver),
     ] {
-        // The rest is in parts that are each below the border.
+        // Each of the other parts is below the limit.
         let with = |pct: f64| {
             let rest = (100.0 - pct) / 2.0;
             let rest = [(session(Cpu), rest), (Class::Unknown, rest)];
@@ -148,7 +148,7 @@ fn each_class_names_its_resource_from_its_border_on() {
     }
 }
 
-/// A commit of three round trips on one machine: 120 µs of work, 180 µs of wake-ups, and a sync that takes what it takes.
+/// A commit of three round trips on one machine: 120 µs of work, 180 µs of wake-ups, and a sync of variable duration.
 fn committing(sync_us: f64) -> Generated {
     let whole = 300.0 + sync_us;
     let pct = |us: f64| 100.0 * us / whole;
@@ -163,7 +163,7 @@ fn committing(sync_us: f64) -> Generated {
 fn commits_are_held_back_by_a_slow_log_and_by_scheduling_where_it_is_fast() {
     assert_eq!(committing(0.0).resource(), Resource::Scheduling);
     assert_eq!(committing(40.0).resource(), Resource::Scheduling);
-    // 150 µs a sync: 27 % processors, 33 % log, 40 % scheduling.
+    // With 150 µs per sync the shares are 27 % processors, 33 % log, 40 % scheduling.
     let shared = committing(150.0).judged();
     assert_eq!(shared.resource, Resource::Scheduling);
     for part in ["33 % went to log writes and syncs", "27 % to processors"] {
@@ -174,7 +174,7 @@ fn commits_are_held_back_by_a_slow_log_and_by_scheduling_where_it_is_fast() {
     assert_eq!(committing(5000.0).resource(), Resource::LogSync);
 }
 
-/// A server that is behind a Unix socket or on the loopback is behind no network, however the time is divided.
+/// A server on a Unix socket or the loopback has no network, however the time is divided.
 #[test]
 fn without_a_network_none_is_named() {
     for cpu_pct in [0.0, 30.0, 60.0, 89.9, 90.0, 100.0] {
@@ -227,7 +227,7 @@ fn processors_are_named_when_they_are_busy_and_the_jobs_are_on_them() {
     assert_eq!(with(busy(CPU_BUSY_PCT_MIN)), Resource::Cpu);
     assert_eq!(with(busy(CPU_BUSY_PCT_MIN - 0.1)), Resource::None);
     assert_eq!(with(Figures::default()), Resource::None);
-    // Others keep the machine busy; the jobs stand in a queue.
+    // Others keep the machine busy while the jobs wait for a lock.
     let in_queue = Generated::of(&[(session(Cpu), 20.0), (session(Lock), 80.0)]);
     assert_eq!(in_queue.with(busy(100.0)).resource(), Resource::Lock);
 }
@@ -249,7 +249,7 @@ fn being_woken_up_takes_long_where_nobody_leaves_a_processor_free() {
     }
     // Over a network a part of the way is a wake-up …
     assert_eq!(woken(10.0).over(NETWORK).resource(), Resource::Cpu);
-    // … but a long way stays one, whoever keeps the processors busy.
+    // … but a long way stays one, however busy the processors are.
     assert_eq!(woken(0.5).over(NETWORK).resource(), Resource::Network);
     assert_eq!(woken(0.5).over(TUNNEL).resource(), Resource::Network);
 }
@@ -282,7 +282,7 @@ fn jobs_that_pause_are_held_back_by_nothing() {
     };
     assert_eq!(pausing(80.1).resource(), Resource::None);
     assert_eq!(pausing(80.0).resource(), Resource::Memory);
-    // Shares are of the time in which the jobs did not pause.
+    // Shares exclude pauses of the jobs.
     let half = Generated::of(&[
         (Class::Idle, 50.0),
         (session(Lock), 20.0),
@@ -315,7 +315,7 @@ fn memory_is_named_from_its_borders_on() {
     assert_eq!(with(pressure(least - 0.1)), Resource::Device);
 }
 
-/// Somebody else on the machine may be short of memory while the jobs wait for something that has nothing to do with it.
+/// Other programs may lack memory while the jobs wait for something unrelated.
 #[test]
 fn memory_is_named_only_where_the_jobs_wait_for_what_follows_from_it() {
     let short = |class, cpu_pct: f64| {
@@ -339,7 +339,7 @@ fn memory_is_named_only_where_the_jobs_wait_for_what_follows_from_it() {
     assert_eq!(short(session(Cpu), 99.0), Resource::Cpu);
 }
 
-/// The page says what of a core the driver used at most: it is no bottleneck with a small part of one.
+/// The page shows how much of a core the driver used; a small part makes it no bottleneck.
 #[test]
 fn a_driver_that_hardly_used_a_processor_is_not_named() {
     let with = |class: Class, driver_cpu_pct: f64, cpu_pct: f64| {
@@ -375,8 +375,8 @@ fn a_driver_that_was_put_aside_was_waiting_for_a_processor() {
     assert_eq!(made.with(busy(100.0)).resource(), Resource::Cpu);
 }
 
-/// Where others take nearly all of the processors, the loop of an embedded engine's job waits longer between
-/// statements than its statements take of a processor; none of that is surely the driver's.
+/// If others take nearly all processors, a job of an embedded engine waits longer between statements than its
+/// statements run; none of that is certainly the driver's.
 #[test]
 fn jobs_that_others_crowded_out_waited_for_a_processor() {
     let events = [
@@ -436,7 +436,6 @@ fn what_nobody_tells_is_unknown() {
     assert_eq!(Generated::of(&[]).resource(), Resource::Unknown);
 }
 
-/// Every sentence, to be read by people.
 #[test]
 fn the_sentences() {
     let half = |class| Generated::of(&[(class, 60.0), (session(Cpu), 40.0)]);

@@ -1,4 +1,4 @@
-//! The sentences, each with the numbers that it rests on.
+//! Sentences of the judgement, each with its numbers.
 
 use archive::{BackgroundEvent, Figures, Resource};
 use engine::WaitClass;
@@ -7,9 +7,8 @@ use super::{CPU_BUSY_PCT_MIN, Evidence, Finding, SWAP_MB_PER_S_MIN, Shortage};
 use crate::session_sampler::Link;
 use crate::timed::{Class, Event};
 
-/// Resources that are listed where none took most of the time.
 const LISTED_MAX: usize = 4;
-/// Stolen processor time that is worth a word.
+/// Stolen processor time that is mentioned.
 const STEAL_PCT_TOLD: f64 = 1.0;
 
 pub(super) fn sentence(finding: &Finding, evidence: &Evidence<'_>) -> String {
@@ -52,7 +51,6 @@ fn of_jobs(finding: &Finding, evidence: &Evidence<'_>) -> String {
     }
 }
 
-/// What people call a resource within a sentence.
 fn title(resource: Resource) -> &'static str {
     match resource {
         Resource::Cpu => "processors",
@@ -69,7 +67,7 @@ fn title(resource: Resource) -> &'static str {
     }
 }
 
-/// "35 % went to locks, 30 % to processors".
+/// Example: "35 % went to locks, 30 % to processors".
 fn list(parts: &[(Resource, f64)]) -> String {
     let mut verb = "went to";
     let parts = parts.iter().map(|(resource, pct)| {
@@ -177,7 +175,7 @@ fn cpu(pct: f64, figures: &Figures) -> String {
     }
 }
 
-/// What of the processors' time was neither the database's nor the driver's, where that is worth a word.
+/// Processor time of other programs, if notable.
 fn others(figures: &Figures) -> String {
     let pct = figures
         .cpu_by_others_pct
@@ -242,7 +240,7 @@ fn processors(figures: &Figures) -> String {
 }
 
 fn device_numbers(figures: &Figures) -> String {
-    // What was never asked for took no time that could be told.
+    // A resource without requests took no measurable time.
     let asked = |per_s: Option<f64>| per_s.is_none_or(|per_s| per_s > 0.0);
     let read_await_ms = figures.read_await_ms.filter(|_| asked(figures.read_iops));
     let write_await_ms = figures.write_await_ms.filter(|_| asked(figures.write_iops));

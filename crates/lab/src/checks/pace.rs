@@ -1,4 +1,4 @@
-//! Whether operations were completed all the time, and as many of them as were asked for.
+//! Checks for stalls, and for the requested rate.
 
 use std::time::Duration;
 
@@ -10,16 +10,17 @@ use crate::plan::Validity;
 
 /// Shortest time without a completed operation that is a stall …
 const STALL_MIN: Duration = Duration::from_secs(1);
-/// … if at the rate of the rest of the point so many would have been completed meanwhile …
+/// … if the rate of the rest of the point predicts this many operations in it …
 const STALL_OPERATIONS_MIN: f64 = 20.0;
-/// … and it was so many times as long as an operation usually takes: many that began together end together.
+/// … and if it is this many times as long as a typical operation, because operations that began together end
+/// together.
 const STALL_SERVICES_MIN: f64 = 3.0;
-/// How far a rate may be above what its sessions can have made: the histogram of service times is exact to a tenth of that.
+/// Tolerance of a rate above the maximum of its sessions: the histogram of service times is exact to a tenth of it.
 const RATE_EXCESS_MAX: f64 = 0.01;
-/// Share of the operations asked for that wait at the end, in percent, from which a reader should know.
+/// Share of the requested operations waiting at the end, in percent, that is noted.
 const WAITING_PCT_NOTED: f64 = 1.0;
 
-/// The longest time in which no operation was completed, if that was a stall by the point's own rate.
+/// Longest time without a completed operation, if it was a stall by the point's own rate.
 pub fn stall(outcome: &Outcome) -> Option<Duration> {
     let idle = outcome.idle_longest();
     let (idle_s, elapsed_s) = (idle.as_secs_f64(), outcome.elapsed.as_secs_f64());
@@ -36,7 +37,7 @@ pub fn stall(outcome: &Outcome) -> Option<Duration> {
     (idle_s >= STALL_SERVICES_MIN * usual_s).then_some(idle)
 }
 
-/// A rate that the sessions cannot have made, even if each operation took as short as the shortest.
+/// Reason for a rate that the sessions could not reach even if each operation were as short as the shortest.
 pub fn impossible_rate(outcome: &Outcome) -> Option<Remark> {
     let service = outcome.total().service;
     let done_per_s = outcome.operations_per_s()?;
@@ -63,20 +64,18 @@ fn remark(outcome: &Outcome, stall: Duration) -> Remark {
     }
 }
 
-/// The stall that makes a point invalid.
 pub fn stall_reason(outcome: &Outcome, limits: &Validity) -> Option<Remark> {
     let stall = stall(outcome).filter(|stall| is_above(outcome, *stall, limits.stall_pct_max))?;
     Some(remark(outcome, stall))
 }
 
-/// The stall that a reader should know.
 pub fn stall_note(outcome: &Outcome, limits: &Validity) -> Option<Remark> {
     let stall = stall(outcome).filter(|stall| !is_above(outcome, *stall, limits.stall_pct_max))?;
     Some(remark(outcome, stall))
 }
 
-/// How long the driver itself did not run, by the sampler of its own process, which looks at the machine once an `interval`: a tick
-/// that came late by so much.
+/// Time in which the driver itself did not run: the delay of a tick of its sampler, which samples the machine once
+/// per `interval`.
 fn stop(used: &HostUse, interval: Duration) -> Option<Duration> {
     let ends = used.samples.iter().map(|sample| sample.at_s);
     let begins = std::iter::once(0.0).chain(ends.clone());
@@ -88,7 +87,7 @@ fn stop(used: &HostUse, interval: Duration) -> Option<Duration> {
     (stop >= STALL_MIN).then_some(stop)
 }
 
-/// A stall that was a stop of the driver is no finding about the target: it is named in its place.
+/// A stall that was a stop of the driver says nothing about the target, so the driver is named instead.
 pub fn blame_driver(
     point: &mut Point,
     outcome: &Outcome,
@@ -98,7 +97,7 @@ pub fn blame_driver(
     let Some(stop) = stop(used, interval) else {
         return;
     };
-    // A stall is known to whole intervals, of which two may have been begun by the stop.
+    // A stall is known to whole intervals, and the stop may have begun in two of them.
     let most_s = (stop + 3 * interval.max(STALL_MIN)).as_secs_f64();
     let is_other =
         |what: &Remark| !matches!(what, Remark::StoodStill { still_s, .. } if *still_s <= most_s);
@@ -116,26 +115,26 @@ pub fn blame_driver(
     });
 }
 
-/// A stall in which, whatever a plan allows, what held the rest of the point back says nothing.
+/// A stall, whatever a plan permits, during which the bottleneck of the rest of the point says nothing.
 pub fn stood_still(outcome: &Outcome) -> Option<Remark> {
     stall_reason(outcome, &Validity::USUAL)
 }
 
-/// A rate that was asked for, and what became of it.
+/// Requested rate, and the rate that was reached.
 #[derive(Debug, Clone, Copy)]
 pub struct Offered {
-    /// Operations per second that were meant to be begun.
+    /// Requested operations per second.
     pub per_s: f64,
-    /// How many were asked for in the window.
+    /// Operations requested in the window.
     pub asked: u64,
-    /// How many of them waited for a connection when it ended.
+    /// Operations that waited for a connection at its end.
     pub waiting: u64,
     /// Operations completed per second.
     pub done_per_s: f64,
 }
 
 impl Offered {
-    /// Of a drive at a rate: as many operations as there are clients may be in hand when the window ends.
+    /// Rates of an open drive, in which each client may have one operation in progress when the window ends.
     pub fn of(outcome: &Outcome, per_s: f64) -> Option<Self> {
         Some(Self {
             per_s,
@@ -147,12 +146,11 @@ impl Offered {
         })
     }
 
-    /// Why the point must not be used: the rate is not what the target was measured at.
+    /// Reason for a point whose target did not reach the rate.
     pub fn reason(&self, limits: &Validity) -> Option<Remark> {
         self.is_above(limits).then(|| self.remark())
     }
 
-    /// What a reader should know otherwise.
     pub fn note(&self, limits: &Validity) -> Option<Remark> {
         let is_noted = self.waiting_pct() > WAITING_PCT_NOTED && !self.is_above(limits);
         is_noted.then(|| self.remark())
@@ -185,7 +183,7 @@ mod tests {
 
     const USUAL: &Validity = &Validity::USUAL;
 
-    /// A point in intervals of 1 s, with so many operations in each, of some milliseconds.
+    /// A point in intervals of 1 s, with these numbers of operations of some milliseconds.
     fn outcome(operations: &[u64], service_ms: u64) -> Outcome {
         let second = Duration::from_secs(1);
         let mut done = KindOutcome {
@@ -229,10 +227,10 @@ mod tests {
             "no operation was completed for at least 1.0 s of 8.0 s: the database, or something it waited for, stalled"
         );
 
-        // Queries of which one takes seconds are no stall, nor are hundred that take three seconds each.
+        // One query of seconds is no stall, nor are a hundred of three seconds each.
         assert_eq!(stall(&outcome(&[1, 0, 0, 1, 0, 0, 1, 2], 2500)), None);
         assert_eq!(stall(&outcome(&[100, 0, 0, 100, 0, 0, 100, 0], 3000)), None);
-        // Nineteen would have been completed meanwhile: by chance there may be none.
+        // By chance none of nineteen predicted operations may complete.
         assert_eq!(stall(&outcome(&[9, 10, 0, 0, 9, 10], 2)), None);
         assert_eq!(
             stall(&outcome(&[0, 0, 0], 2)),
@@ -241,7 +239,7 @@ mod tests {
         );
     }
 
-    /// A process that was stopped for 3 s in the middle: its sampler, which ticks each second, is late by more than 2 s.
+    /// The sampler of a process that was stopped for 3 s ticks each second, so it is late by more than 2 s.
     #[test]
     fn a_stop_of_the_driver_is_no_stall_of_the_database() {
         let paused = outcome(
@@ -295,7 +293,7 @@ mod tests {
         );
     }
 
-    /// 402/s by four sessions, of statements that take 10 ms at least; 400/s can be.
+    /// Four sessions with statements of at least 10 ms reach 400/s but not 402/s.
     #[test]
     fn a_rate_that_the_sessions_cannot_make_makes_a_point_invalid() {
         let of = |per_s: u64| Outcome {
@@ -309,11 +307,11 @@ mod tests {
              which is a bug in dbdyno"
         );
         assert_eq!(crate::checks::reasons(&of(400), USUAL), []);
-        // Drives keep to it, but for one that shows nothing but the end of what began before.
+        // Drives stay below it, except one that contains only the ends of earlier operations.
         assert_eq!(impossible_rate(&Outcome::default()), None);
     }
 
-    /// At 200/s for two seconds a target of 100/s is two seconds late: 200 of 400 waited, one of them in hand.
+    /// At 200/s for two seconds a target of 100/s is two seconds late: 200 of 400 waited, one of them in progress.
     #[test]
     fn jobs_that_are_behind_when_the_window_ends_did_not_reach_the_rate() {
         let mut late = Outcome {

@@ -1,4 +1,4 @@
-//! Points that were measured in slices, in turn with another side.
+//! Checks of points that were measured in alternating slices.
 
 use std::time::Duration;
 
@@ -6,18 +6,19 @@ use archive::Remark;
 use load::Outcome;
 use load::clock::Slices;
 
-/// Shortest slice: a few times what a processor needs to be somebody else's.
+/// Shortest slice: a few times slices of the scheduler.
 pub const SLICE_MIN: Duration = Duration::from_millis(20);
 /// Longest slice; a longer one is better measured as a block.
 pub const SLICE_MAX: Duration = Duration::from_secs(10);
-/// Part of a slice that is not counted, as one in so many.
+/// One part in this many of a slice is not counted.
 const SETTLE_PARTS: u32 = 10;
-/// Longest part that is not counted.
+/// Longest uncounted part.
 const SETTLE_MAX: Duration = Duration::from_millis(100);
-/// Operations that each job must be able to do in a slice: the one under way when it begins to count is seen from there on.
+/// Operations that each job must complete in a slice, because the one in progress when counting begins is counted
+/// only from there on.
 const OPERATIONS_MIN: f64 = 5.0;
 
-/// Slices of this length, and the first part of each that is not counted.
+/// Slices of this length, with the uncounted first part of each.
 pub fn slices_of(slice: Duration, seed: u64) -> Slices {
     Slices {
         slice,
@@ -26,7 +27,7 @@ pub fn slices_of(slice: Duration, seed: u64) -> Slices {
     }
 }
 
-/// How the point was measured.
+/// Note that the point was measured in slices.
 pub(crate) fn in_slices(slices: Slices) -> Remark {
     Remark::InSlices {
         slice_ms: slices.slice.as_millis() as u32,
@@ -34,7 +35,7 @@ pub(crate) fn in_slices(slices: Slices) -> Remark {
     }
 }
 
-/// Operations that last so long that most slices hold but a few whole ones.
+/// Note on operations so long that most slices contain only a few whole ones.
 pub(crate) fn slices_too_short(outcome: &Outcome, slices: Slices) -> Option<Remark> {
     let service = outcome.total().service;
     let operation_ms = service.mean_us() / 1e3;

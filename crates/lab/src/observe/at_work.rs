@@ -1,4 +1,4 @@
-//! A point without a load: a server on which others are at work is watched together with its machine.
+//! A point without a load: a server with active users is sampled together with its machine.
 
 use std::time::Duration;
 
@@ -17,31 +17,30 @@ use crate::session_sampler::SessionSamples;
 use crate::start::Start;
 use crate::timed;
 
-/// Timed events that are kept; what is left is one line more.
+/// Stored timed events; one more line sums up the rest.
 const TOP: usize = 10;
 
-/// What was seen of a server at work.
+/// Observations of an active server.
 pub struct AtWork {
-    /// What its sessions did, and what it counted.
+    /// Activity of its sessions, and its counters.
     pub watched: SessionSamples,
-    /// Figures that whoever looked knows.
+    /// Figures that the caller determined.
     pub figures: Figures,
     /// Transactions per second at the end of each interval, in seconds from the start.
     pub rates: Vec<(f64, Option<f64>)>,
     pub observed: Vec<Observed>,
-    /// What a reader should know.
     pub notes: Vec<Remark>,
 }
 
 impl RunContext<'_> {
-    /// Tells whoever watches the run what sessions were seen doing, for so long.
+    /// Reports the sampled sessions, for a duration, to the observer of the run.
     pub fn tell_waits(&self, look: &Tally, stands_for: Duration) {
         if let Some(waits) = &self.waits_seen {
             waits.add(look, stands_for);
         }
     }
 
-    /// Tells whoever watches the run how many transactions a second sessions ended in the last interval; `None` where that is not known.
+    /// Reports the transactions per second of the last interval to the observer of the run; `None` if unknown.
     pub fn tell_rate(&self, per_s: Option<f64>) {
         if let Some(waits) = &self.waits_seen {
             waits.set_rate(per_s);
@@ -50,10 +49,10 @@ impl RunContext<'_> {
 }
 
 impl Observation<'_> {
-    /// Looks at a server at work under the eyes of its host. Who looks takes the start and ends the window.
+    /// Observes an active server together with its host. `observe` takes the start and ends the window.
     ///
     /// # Errors
-    /// What became of an observation that did not come to its end.
+    /// The result of an incomplete observation.
     pub fn look(
         self,
         look: impl FnOnce(&Start<'_>) -> Result<AtWork, Measured>,
@@ -117,14 +116,14 @@ impl Observation<'_> {
 fn figures(seen: &AtWork, used: &HostUse) -> Figures {
     let mut figures = seen.figures.clone();
     used.write_into(&mut figures);
-    // Who is observed is a server, so that all of this process is the driver.
+    // The observed database is a server, so all of this process is the driver.
     figures.driver_cpu_pct = used.rates.process_cpu_pct;
     used.write_owners_into(&mut figures);
     seen.watched.write_into(&mut figures);
     figures
 }
 
-/// The machine's samples with the rate of the interval that ends next to each.
+/// Samples of the machine, each with the rate of the nearest interval end.
 fn series(samples: &[Sample], rates: &[(f64, Option<f64>)]) -> Vec<Sample> {
     let rate = |at_s: f64| rates.iter().find(|(end_s, _)| *end_s >= at_s - 1e-3);
     let with_rate = |sample: &Sample| Sample {

@@ -1,5 +1,3 @@
-//! One step of a plan.
-
 use std::num::NonZero;
 use std::ops::RangeInclusive;
 use std::time::Duration;
@@ -9,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::table::{StepTable, Tables};
 
-/// Keys of a step beside the tables of its workload.
+/// Keys of a step in addition to the tables of its workload.
 pub(crate) const STEP_KEYS: [&str; 15] = [
     "use",
     "script",
@@ -27,28 +25,27 @@ pub(crate) const STEP_KEYS: [&str; 15] = [
     "operations_per_session",
     "contention",
 ];
-/// Most jobs of a point, and most connections that users have.
+/// Largest number of jobs of a point, and of connections of users.
 pub const JOBS_MAX: u32 = load::JOBS_MAX as u32;
 
-/// One step of a plan.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Step {
-    /// What is used: a name of the registry.
+    /// Workload: a name of the registry.
     #[serde(rename = "use")]
     pub uses: String,
     #[serde(default, skip_serializing_if = "ScriptAt::is_no_file")]
     pub script: Option<ScriptAt>,
-    /// Threads of the driver's event loop; one, and more when it is saturated, unless told.
+    /// Threads of the driver's event loop; by default one, and more when it is saturated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub driver_threads: Option<u32>,
-    /// Codes of the tests; all of the library when there are none.
+    /// Codes of the tests; all of the library if empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tests: Vec<String>,
-    /// Jobs of the points; 1, 2, 4 … 4 × cores when there are none.
+    /// Jobs of the points; 1, 2, 4 … 4 × cores if empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub jobs: Vec<u32>,
-    /// Threads inside a statement, for tests that sweep them; 1, 2, 4 … cores when there are none.
+    /// Threads inside a statement, for tests that sweep them; 1, 2, 4 … cores if empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub threads: Vec<u32>,
     #[serde(default = "size_default")]
@@ -65,19 +62,19 @@ pub struct Step {
     /// Offered rate of all jobs together: an open schedule, in time mode.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate_per_s: Option<f64>,
-    /// How the operations of an open schedule arrive.
+    /// Arrival process of an open schedule.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arrivals: Option<ArrivalKind>,
-    /// Makes the open schedule semi-open: what arrives at `rate_per_s` is a session of so many operations.
+    /// Makes the open schedule semi-open: sessions of this many operations arrive at `rate_per_s`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operations_per_session: Option<u32>,
     /// Mean think time of a closed schedule or within a session, exponentially distributed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub think_ms: Option<f64>,
-    /// Sweeps writing tests over jobs also where the engine has one writer; such points are marked.
+    /// Sweeps writing tests over jobs even if the engine has a single writer; such points are marked.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub contention: bool,
-    /// What is asked of a workload, each in a table of its own.
+    /// Options of the workload, in its tables.
     #[serde(skip)]
     pub(crate) tables: Tables,
 }
@@ -89,12 +86,11 @@ pub struct Step {
 )]
 pub enum ScriptAt {
     File(String),
-    /// In the step, as `[step.script]`.
+    /// Text in the step, as `[step.script]`.
     Here(toml::Table),
 }
 
 impl ScriptAt {
-    /// Its path, or its text.
     pub fn place(&self) -> String {
         match self {
             Self::File(path) => path.clone(),
@@ -106,7 +102,7 @@ impl ScriptAt {
         !matches!(script, Some(Self::File(_)))
     }
 
-    /// The script as it stands in a step whose tables are named from `root`; empty where it stands in a file.
+    /// The script as it is written in a step with tables below `root`; empty if it is in a file.
     fn to_toml(&self, root: &str) -> String {
         let Self::Here(script) = self else {
             return String::new();
@@ -127,28 +123,27 @@ fn size_default() -> String {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
-    /// A fixed amount of work for each job.
     #[default]
     Work,
     Time,
 }
 
-/// How the operations of an open schedule arrive.
+/// Arrival process of an open schedule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ArrivalKind {
     Constant,
-    /// At random, independently of each other.
+    /// Random and independent.
     Poisson,
 }
 
 impl Step {
-    /// Length of a point in time mode with its ramp-up, in seconds; 0 where nothing is said.
+    /// Length of a point in time mode with its ramp-up, in seconds; 0 by default.
     pub fn timed_s(&self) -> f64 {
         self.seconds.unwrap_or(0.0) + self.ramp_up_seconds.unwrap_or(0.0)
     }
 
-    /// What contradicts itself, whatever is used; `is_timed` where a point lasts for `seconds` in any mode.
+    /// Checks for contradictions, whatever the workload; `is_timed` if a point lasts for `seconds` in any mode.
     pub(crate) fn check(&self, is_timed: bool) -> std::result::Result<(), String> {
         if self
             .driver_threads
@@ -173,10 +168,10 @@ impl Step {
         self.schedule().check().map_err(|e| e.to_string())
     }
 
-    /// Refuses what component tests alone take: it is not quietly passed over.
+    /// Refuses the keys of component tests instead of ignoring them.
     ///
     /// # Errors
-    /// The first key that is said.
+    /// The first such key.
     pub(crate) fn refuse_keys_of_tests(&self) -> std::result::Result<(), String> {
         if self.script.is_some() {
             return Err("script needs use = \"script\"".into());
@@ -231,21 +226,21 @@ impl Step {
         Ok(())
     }
 
-    /// What it asks of its workload.
+    /// Options of its workload.
     ///
     /// # Panics
-    /// When it has no such table; of a step that was read, its workload's tables are there.
+    /// It has no such table; a step that was read has those of its workload.
     pub fn table<T: StepTable>(&self) -> &T {
         let found = self.tables.find();
         found.expect("a step that was read has the tables of its workload")
     }
 
-    /// The step as TOML, as it stands in archives and fingerprints: the tables behind the keys.
+    /// The step as TOML, for archives and fingerprints: the tables after the keys.
     pub fn to_toml(&self) -> String {
         self.toml_at("")
     }
 
-    /// The same, where its tables are named from `root`.
+    /// The step as TOML with tables below `root`.
     pub(crate) fn toml_at(&self, root: &str) -> String {
         let keys = toml::to_string(self);
         let keys =
@@ -254,7 +249,6 @@ impl Step {
         keys + &self.tables.to_toml(root) + &script.unwrap_or_default()
     }
 
-    /// How the operations of an open schedule arrive.
     pub fn arrivals(&self) -> Arrivals {
         match self.arrivals {
             Some(ArrivalKind::Poisson) => Arrivals::Poisson,
@@ -270,7 +264,6 @@ impl Step {
         }
     }
 
-    /// The schedule that the step asks for.
     pub fn schedule(&self) -> Schedule {
         let think = self.think_ms.map_or(Think::None, |ms| Think::Exponential {
             mean: Duration::from_secs_f64(ms / 1e3),

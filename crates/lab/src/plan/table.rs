@@ -1,4 +1,4 @@
-//! The tables of a step: what is asked of its workload, as `[step.oltp]`.
+//! Tables of a step: the options of its workload, as `[step.oltp]`.
 
 use std::any::Any;
 use std::fmt::Debug;
@@ -7,9 +7,8 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// What a step asks of its workload in one table.
+/// Options of a workload in one table.
 pub trait StepTable: Any + Debug + Send + Sync {
-    /// The table's keys as TOML.
     fn to_toml(&self) -> String;
 }
 
@@ -20,7 +19,7 @@ impl<T: Any + Debug + Send + Sync + Serialize> StepTable for T {
     }
 }
 
-/// A table that steps may have: how it is called, what stands in it, and how it is read.
+/// A table of steps: its name, its keys, and its reader.
 #[derive(Debug, Clone, Copy)]
 pub struct TableKind {
     pub name: &'static str,
@@ -31,7 +30,7 @@ pub struct TableKind {
 /// Reads a table of one type.
 ///
 /// # Errors
-/// A key or value that it does not have.
+/// An unknown key or invalid value.
 pub fn read<T: StepTable + DeserializeOwned>(
     table: toml::Table,
 ) -> Result<Arc<dyn StepTable>, toml::de::Error> {
@@ -39,7 +38,6 @@ pub fn read<T: StepTable + DeserializeOwned>(
     Ok(Arc::new(table))
 }
 
-/// The tables of one step.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Tables(pub Vec<(&'static str, Arc<dyn StepTable>)>);
 
@@ -60,7 +58,7 @@ impl Tables {
     }
 }
 
-/// They are equal when they are written alike.
+/// Tables are equal if their TOML is.
 impl PartialEq for Tables {
     fn eq(&self, other: &Self) -> bool {
         self.to_toml("") == other.to_toml("")
@@ -69,11 +67,11 @@ impl PartialEq for Tables {
 
 #[derive(Debug, Clone, Copy)]
 pub struct Keys {
-    /// Those that more than one kind of step takes.
+    /// Keys that several kinds of step take.
     pub of_more: &'static [&'static str],
-    /// Those of a step that runs the workload, and of no other.
+    /// Keys of a step that runs the workload.
     pub of_a_run: &'static [&'static str],
-    /// What such a step says to `do`.
+    /// Value of `do` in such a step.
     pub run: &'static str,
 }
 
@@ -82,7 +80,7 @@ impl Keys {
         [self.of_more, self.of_a_run].concat()
     }
 
-    /// Whether a key that is set for all steps of the workload means something to this one.
+    /// True if a key set for all steps of the workload applies to this one.
     pub fn are_taken(&self, asked: &toml::Table, key: &str) -> bool {
         let is_run = asked.get("do").and_then(toml::Value::as_str) == Some(self.run);
         is_run || !self.of_a_run.contains(&key)
@@ -101,10 +99,10 @@ impl Keys {
     }
 }
 
-/// Refuses a number that is said and not between 1 and the most.
+/// Refuses a number that is not between 1 and its maximum.
 ///
 /// # Errors
-/// The first such number, by its key.
+/// The key of the first such number.
 pub fn bounded<const N: usize>(numbers: [(&str, Option<u32>, u32); N]) -> Result<(), String> {
     for (key, value, most) in numbers {
         if value.is_some_and(|n| !(1..=most).contains(&n)) {
@@ -114,7 +112,6 @@ pub fn bounded<const N: usize>(numbers: [(&str, Option<u32>, u32); N]) -> Result
     Ok(())
 }
 
-/// Whether a value need not be written.
 pub fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }

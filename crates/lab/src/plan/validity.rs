@@ -1,5 +1,4 @@
-//! How much of the driver, of standing still and of waiting a point may show before it is invalid: the table `[validity]`
-//! of a plan.
+//! Limits of driver time, stalls and waiting beyond which a point is invalid: the table `[validity]` of a plan.
 
 use archive::Remark;
 use archive::remark::LimitChanged;
@@ -13,10 +12,10 @@ pub(crate) const KEYS: [&str; 5] = [
     "waiting_pct_max",
 ];
 
-/// Limits of checks, in percent; 100 switches a check off.
+/// Limits of checks, in percent; 100 disables a check.
 ///
-/// A plan that measures leaves them alone. Other limits are for who wants the rows of a machine that is busy
-/// with something else: every point then says so, and has another fingerprint.
+/// Plans for measurements leave the defaults. Other limits are for the rows of a machine that is busy with something
+/// else: every point then says so, and has another fingerprint.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Validity {
@@ -26,9 +25,9 @@ pub struct Validity {
     pub driver_thread_pct_max: f64,
     /// Share of the operations that may begin more than 1 ms late.
     pub late_starts_pct_max: f64,
-    /// Share of the point in which no operation may be completed, at a stretch.
+    /// Share of the point that may pass without a completed operation.
     pub stall_pct_max: f64,
-    /// Share of the operations that arrive at a rate which may still wait when the window ends.
+    /// Share of the operations arriving at a rate that may wait at the end of the window.
     pub waiting_pct_max: f64,
 }
 
@@ -39,7 +38,7 @@ impl Default for Validity {
 }
 
 impl Validity {
-    /// Limits of a plan that says nothing.
+    /// Default limits.
     pub const USUAL: Self = Self {
         driver_pct_max: 25.0,
         driver_thread_pct_max: 95.0,
@@ -48,12 +47,11 @@ impl Validity {
         waiting_pct_max: 5.0,
     };
 
-    /// Whether these are the limits of a plan that says nothing.
     pub fn is_usual(&self) -> bool {
         *self == Self::USUAL
     }
 
-    /// What differs from the usual limits.
+    /// Note on limits that differ from the defaults.
     pub fn note(&self) -> Option<Remark> {
         let usual = Self::USUAL.limits();
         let differing = self.limits().into_iter().zip(usual);
@@ -68,7 +66,6 @@ impl Validity {
         (!limits.is_empty()).then_some(Remark::LimitsChanged { limits })
     }
 
-    /// What is wrong with the limits.
     pub(crate) fn check(&self) -> Result<(), String> {
         let is_pct = |limit: f64| (0.0..=100.0).contains(&limit);
         match self.limits().into_iter().find(|(_, limit)| !is_pct(*limit)) {

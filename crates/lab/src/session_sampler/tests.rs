@@ -1,11 +1,11 @@
-//! Servers that answer as they are told.
+//! Servers with programmed answers.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::*;
 use engine::{Counted, WaitClass};
 
-/// A server whose looks cost what they say.
+/// A server whose samples cost as much as they report.
 struct Dear {
     spent_ns: Arc<AtomicU64>,
     price_ns: u64,
@@ -55,7 +55,7 @@ fn watched(price_ns: u64, time: Duration) -> SessionSamples {
     watched_by(|_| Box::new(dear), time)
 }
 
-/// Watches for so long in virtual time.
+/// Samples for a duration in virtual time.
 fn watched_by(watch: impl FnOnce(Clock) -> Box<dyn Watch>, lasting: Duration) -> SessionSamples {
     let (clock, time) = Clock::new_virtual();
     let bell = Arc::new(Bell::new(Phase::Watching, clock.clone()));
@@ -68,7 +68,7 @@ fn sleep(clock: &Clock, time: Duration) {
     clock.sleep_until(clock.now_ns() + ns(time), || false);
 }
 
-/// A server that is stopped for 20 s while it is looked at, and tells nothing of its processors; else it answers in
+/// A server that is stopped for 20 s during a sample, and does not report its processor time; otherwise it answers in
 /// 100 µs.
 struct Stopped {
     clock: Clock,
@@ -110,15 +110,15 @@ impl Watch for Stopped {
     }
 }
 
-/// What nobody saw is not taken for what was seen afterwards, and a look that was held up cost no processor: a
-/// window of 8 s, of which the server answers for the first one and a bit.
+/// Unobserved time is not attributed to later samples, and a blocked sample cost no processor time, in a window of 8
+/// s of which the server answers for about the first.
 #[test]
 fn a_look_that_is_held_up_stands_for_nothing() {
     let stopped = |clock| Box::new(Stopped { clock, looks: 0 }) as Box<dyn Watch>;
     let seen = watched_by(stopped, Duration::from_secs(8));
     assert_eq!(seen.unseen, Duration::from_secs(20));
     let log_s: f64 = seen.seconds.sessions.values().sum();
-    // The hundredth look is asked for after 99 of 100 µs and a pause of 10 ms before each.
+    // The hundredth sample begins after 99 of 100 µs and a pause of 10 ms before each.
     assert!((log_s - 1.0099).abs() < 1e-6, "{seen:?}");
     assert_eq!((seen.looks, seen.cost), (100, Duration::from_micros(9_900)));
 }
@@ -127,7 +127,7 @@ fn a_look_that_is_held_up_stands_for_nothing() {
 fn a_dear_look_is_taken_seldom() {
     let cheap = watched(1_000, ms(905));
     let dear = watched(2_000_000, ms(905));
-    // Every 10 ms, and where one takes 2 ms of a processor every 200: then it costs 1 % of it.
+    // Samples are taken every 10 ms, or every 200 ms if one takes 2 ms of a processor: then it costs 1 % of it.
     assert_eq!((cheap.looks, dear.looks), (90, 4));
     assert_eq!(dear.cost, ms(8));
     assert!(dear.note().unwrap().to_string().contains("a table"));
@@ -143,7 +143,7 @@ fn a_dear_look_is_taken_seldom() {
 
 #[test]
 fn what_counts_begins_behind_the_first_looks() {
-    /// A server whose first look takes 300 ms.
+    /// A server whose first sample takes 300 ms.
     struct Slow(Clock, Arc<AtomicU64>);
 
     impl Watch for Slow {
@@ -190,7 +190,7 @@ fn what_counts_begins_behind_the_first_looks() {
 
 #[test]
 fn a_server_that_samples_itself_need_not_be_looked_at_to_the_end() {
-    /// A server that has taken a hundred samples, and spends on them whether anybody looks or not.
+    /// A server that has taken a hundred samples, and spends time on them even if nobody reads them.
     struct Sampling(Clock, u64);
 
     impl Watch for Sampling {
@@ -207,7 +207,7 @@ fn a_server_that_samples_itself_need_not_be_looked_at_to_the_end() {
         }
 
         fn look(&mut self, tally: &mut Tally) -> engine::Result<()> {
-            // Too dear for a look within the window.
+            // It is too expensive for a sample within the window.
             sleep(&self.0, ms(100));
             tally.session(WaitClass::Lock, "row", 2.0);
             Ok(())
@@ -240,7 +240,7 @@ fn a_server_that_samples_itself_need_not_be_looked_at_to_the_end() {
     let seconds = seen.seconds.sessions[&(WaitClass::Lock, "row".to_owned())];
     let expected = 2.0 * seen.elapsed.as_secs_f64();
     assert!((seconds - expected).abs() < 1e-6, "{seen:?}");
-    // The first looks take half of it.
+    // The first samples take half of it.
     assert_eq!((seen.elapsed, seen.cost), (ms(300), ms(30)));
 }
 
@@ -258,7 +258,7 @@ fn a_look_stands_for_the_time_since_the_one_before() {
 
 #[test]
 fn what_the_server_counts_behind_the_window_is_no_part_of_it() {
-    /// A server that does one thing more whenever it is asked how many it has done.
+    /// A server that counts how often it is queried.
     struct Queries(Arc<AtomicU64>);
 
     impl Watch for Queries {

@@ -1,4 +1,4 @@
-//! Pairs whose two blocks are measured at once, in slices in turn: see [`crate::alternate`].
+//! Pairs whose two blocks are measured in alternating slices: see [`crate::alternate`].
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,7 +17,7 @@ use crate::signal;
 use crate::work::Queue;
 
 impl Whole<'_> {
-    /// Measures what is not there yet of a pair.
+    /// Measures the missing points of a pair.
     pub(super) fn pair_in_turn(
         &self,
         archive: &mut Archive,
@@ -33,14 +33,14 @@ impl Whole<'_> {
         }
     }
 
-    /// What was measured on one side alone before the study was interrupted has nothing to be compared with.
+    /// Removes points of only one side, which the interrupted study left without a counterpart.
     fn leave_torn_out(&self, archive: &mut Archive, pair: u32) -> Result<()> {
         let there = [
             archive.finished(self.ids[0])?,
             archive.finished(self.ids[1])?,
         ];
         for (side, id) in self.ids.iter().copied().enumerate() {
-            // Both sides plan the same points in the same order, though with jobs of their own.
+            // Both sides plan the same points in the same order, with possibly different jobs.
             let of_pair = |id: i64| -> Result<Vec<PointKey>> {
                 let planned = archive.planned(id)?.into_iter();
                 Ok(planned.filter(|key| key.repetition == pair).collect())
@@ -62,7 +62,6 @@ impl Whole<'_> {
         Ok(())
     }
 
-    /// Opens the targets of both sides, measures them in turn, and closes them.
     fn pair_in_slices(
         &self,
         archive: &mut Archive,
@@ -73,18 +72,18 @@ impl Whole<'_> {
         if signal::stop_flag().load(std::sync::atomic::Ordering::Relaxed) {
             return Err(self.resumable(queues[0].interrupted(queues[0].finished)));
         }
-        // The lot decides which side is opened and prepared first.
+        // The random order decides which side is opened and prepared first.
         let first = usize::from(self.order.as_bytes()[2 * (pair as usize - 1)] == b'b');
         let layout = Layout::of(self.sides, self.workloads)?;
         let standing = Standing::open(self.sides, self.workloads, first, layout)?;
         let slices = slices_of(slice, self.seed ^ u64::from(pair));
         let sides = Sides::new(slices, first, layout.tables());
         let measured = self.take_turns(archive, &sides, queues, &standing, observer);
-        // The first error is the one to tell; the next pair removes what is left.
+        // The first error is the one to report; the next pair removes the rest.
         measured.and(standing.close())
     }
 
-    /// Measures both sides, on a thread each.
+    /// Measures each side on a separate thread.
     fn take_turns(
         &self,
         archive: &mut Archive,
@@ -113,7 +112,7 @@ impl Whole<'_> {
         });
         seen.show(observer);
         let other = other.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        // A side is interrupted as well when the other one ends, which then has the reason.
+        // A side is also interrupted when the other one ends, which then has the reason.
         match (first, other) {
             (Err(LabError::Interrupted { .. }), Err(error)) | (Err(error), _) | (_, Err(error)) => {
                 Err(self.resumable(error))
@@ -123,7 +122,7 @@ impl Whole<'_> {
     }
 }
 
-/// Remembers the points of the side that is shown when both are measured.
+/// Stores the points of the displayed side until both are measured.
 #[derive(Default)]
 struct SideBacklog {
     begun: Vec<(PointKey, String, String)>,

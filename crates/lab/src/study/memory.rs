@@ -1,19 +1,19 @@
-//! Whether this machine has the memory for two instances at once.
+//! Check of the machine's memory for two instances at once.
 
 use host::memory::available_bytes;
 
 use super::side::Side;
 use crate::error::Result;
 
-/// Why servers that dbdyno would start at once do not fit: they need more memory than programs may still take. `None` if they
-/// fit, or nobody knows.
+/// Reason why servers that dbdyno would start together do not fit into the available memory. `None` if they fit, or
+/// if it is unknown.
 ///
 /// # Errors
-/// When there is no such engine.
+/// There is no such engine.
 pub(super) fn shortage(sides: &[Side]) -> Result<Option<String>> {
     let mut needed_bytes = 0_u64;
     for url in sides.iter().flat_map(|side| &side.targets) {
-        // The least: with one session.
+        // The least need is that with one session.
         let of_server = engines::find(url)?.memory_need_bytes(url, 1);
         needed_bytes = needed_bytes.saturating_add(of_server.unwrap_or(0));
     }

@@ -1,4 +1,4 @@
-//! One configuration of a study: the plan and the targets, with what is set for this side alone.
+//! One configuration of a study: the plan and the targets, with its own settings.
 
 use archive::{Alternative, Screened};
 use engine::TargetUrl;
@@ -7,36 +7,35 @@ use crate::error::{LabError, Result};
 use crate::registry::Registry;
 use crate::{Plan, Setting};
 
-/// A configuration, ready to be measured.
 #[derive(Debug, Clone)]
 pub struct Side {
     /// The plan with every setting applied.
     pub plan: Plan,
     pub targets: Vec<TargetUrl>,
-    /// What was set for this side, as it was written.
+    /// Settings of this side only, as they were written.
     pub settings: Vec<String>,
-    /// The row of a screening's design that it is, if it is one.
+    /// Row of a screening's design, if it is one.
     pub screened: Option<Screened>,
-    /// What it is, where each side is compared with each other one.
+    /// Alternative, if all sides are compared with each other.
     pub alternative: Option<Alternative>,
 }
 
-/// What `--a` and `--b` set.
+/// Setting of `--a` or `--b`.
 #[derive(Debug, Clone, PartialEq)]
 pub enum SideSetting {
     /// A key of the plan, as `--set`.
     Plan(Setting),
-    /// `target=URL`: another target; several times for several.
+    /// `target=URL`: another target; repeated for several.
     Target(TargetUrl),
     /// `target.KEY=VALUE`: a setting of every target's URL.
     TargetSetting(String, String),
 }
 
 impl SideSetting {
-    /// Parses what was written.
+    /// Parses a setting.
     ///
     /// # Errors
-    /// When it is not KEY=VALUE.
+    /// It is not KEY=VALUE.
     pub fn parse(text: &str) -> Result<Self> {
         let (key, value) = text
             .split_once('=')
@@ -48,7 +47,7 @@ impl SideSetting {
             Some("") => Err(LabError::Plan(format!(
                 "\"{text}\" is not a setting; write target.KEY=VALUE"
             ))),
-            // A URL keeps it, and would take it for the beginning of the next one.
+            // A URL would take `&` for the beginning of the next setting.
             Some(_) if value.contains('&') => Err(LabError::Plan(format!(
                 "\"{text}\": the value of a target's setting cannot contain &"
             ))),
@@ -59,10 +58,10 @@ impl SideSetting {
 }
 
 impl Side {
-    /// Puts a side together: the plan's text with the settings of both sides, then those of this one.
+    /// Builds a side: the plan's text with the common settings, then its own.
     ///
     /// # Errors
-    /// A setting, plan or URL that is wrong in itself; no target at all.
+    /// An invalid setting, plan or URL; no target.
     pub fn new(
         workloads: &Registry,
         plan_text: &str,

@@ -1,4 +1,4 @@
-//! Whether two configurations can be measured in slices in turn, and how they stand at once.
+//! Check that two configurations can be measured in alternating slices, and the way their databases coexist.
 
 use std::time::Duration;
 
@@ -16,12 +16,12 @@ use crate::nodes::group;
 use crate::registry::Registry;
 use crate::workload::InSlices;
 
-/// Slices that a point must have on each side.
+/// Smallest number of slices of a point on each side.
 const SLICES_MIN: f64 = 10.0;
-/// Length of the slices that are advised where none were asked for.
+/// Length of the slices that are advised by default.
 const SLICE_ADVISED: Duration = Duration::from_millis(100);
 
-/// Why sides cannot be measured in slices, and what to do then.
+/// Reason why sides cannot be measured in slices, and the way out.
 pub(super) struct Obstacle {
     why: String,
     advice: &'static str,
@@ -35,7 +35,7 @@ impl Obstacle {
 
 type Possible<T> = Result<std::result::Result<T, Obstacle>>;
 
-/// What all sides are measured with: of each what its plan can ask for, and its planned points.
+/// All sides, with their workloads and planned points.
 pub(super) struct All<'a> {
     pub sides: &'a [Side],
     pub workloads: &'a [Registry],
@@ -43,10 +43,10 @@ pub(super) struct All<'a> {
 }
 
 impl All<'_> {
-    /// How the sides are measured: in slices of this length, or in blocks.
+    /// Arrangement of the sides: in slices of this length, or in blocks.
     ///
     /// # Errors
-    /// With the reason, and what to do, where they cannot be measured in such slices.
+    /// The reason, and the way out, if they cannot be measured in such slices.
     pub(super) fn arranged(&self, slice: Option<Duration>) -> Result<Arranged> {
         let in_slices = self.in_slices(slice.unwrap_or(SLICE_ADVISED))?;
         match (slice, in_slices) {
@@ -86,10 +86,10 @@ impl All<'_> {
     }
 }
 
-/// Whether the sides can be measured in slices of this length at all; touches nothing.
+/// Checks that the sides can be measured in slices of this length; touches nothing.
 ///
 /// # Errors
-/// With the reason, and what to do.
+/// The reason, and the way out.
 pub(super) fn check(sides: &[Side], slice: Duration, workloads: &[Registry]) -> Result<()> {
     if !(SLICE_MIN..=SLICE_MAX).contains(&slice) {
         return Err(LabError::Plan(format!(
@@ -102,7 +102,7 @@ pub(super) fn check(sides: &[Side], slice: Duration, workloads: &[Registry]) -> 
     }
 }
 
-/// How the sides stand at once, if their steps are long enough and the machine has room for both.
+/// The coexistence of the sides, if their steps are long enough and the machine has memory for both.
 fn possible(sides: &[Side], slice: Duration, workloads: &[Registry]) -> Possible<Layout> {
     let least_s = SLICES_MIN * slice.as_secs_f64();
     for (number, step) in sides.iter().flat_map(|side| (1..).zip(&side.plan.step)) {
@@ -134,7 +134,7 @@ fn possible(sides: &[Side], slice: Duration, workloads: &[Registry]) -> Possible
     })
 }
 
-/// What blocks begin with; of several targets what the worst one does.
+/// Start of a block; of several targets the worst one counts.
 fn in_blocks(sides: &[Side]) -> Result<Arrangement> {
     let mut how = Arrangement::BlocksAnew;
     for url in sides.iter().flat_map(|side| &side.targets) {
@@ -147,19 +147,19 @@ fn in_blocks(sides: &[Side]) -> Result<Arrangement> {
     Ok(how)
 }
 
-/// How both sides stand at once.
+/// Coexistence of both sides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Layout {
     pub together: Together,
-    /// Whether each side has tables of its own on one database.
+    /// Each side has separate tables on one database.
     pub own_tables: bool,
 }
 
 impl Layout {
-    /// How both sides can stand at once.
+    /// The coexistence of both sides.
     ///
     /// # Errors
-    /// Why they cannot, and how to measure them.
+    /// The reason why they cannot coexist, and the way to measure them.
     pub(super) fn of(sides: &[Side], workloads: &[Registry]) -> Result<Self> {
         find(sides, workloads)?.map_err(Obstacle::refusal)
     }
@@ -206,7 +206,7 @@ fn find(sides: &[Side], workloads: &[Registry]) -> Possible<Layout> {
     })
 }
 
-/// What the steps of a side do with tables.
+/// Use of tables by the steps of a side.
 fn steps(side: &Side, workloads: &Registry) -> std::result::Result<Vec<InSlices>, Obstacle> {
     let of_step = |(number, step): (usize, &Step)| {
         let in_slices = workloads.of(step).in_slices(&side.plan, step);
@@ -221,12 +221,12 @@ fn steps(side: &Side, workloads: &Registry) -> std::result::Result<Vec<InSlices>
     (1..).zip(&side.plan.step).map(of_step).collect()
 }
 
-/// How two configurations stand at once.
+/// Coexistence of two configurations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Together {
     /// The same targets, opened once.
     Shared,
-    /// Sessions of their own on the same running servers.
+    /// Separate sessions on the same running servers.
     OneServer,
     TwoInstances,
 }
@@ -241,7 +241,6 @@ impl Together {
     }
 }
 
-/// How the databases of both sides stand at once.
 fn together(sides: &[Side]) -> Possible<Together> {
     let groups = [group(&sides[0].targets)?, group(&sides[1].targets)?];
     let [a, b] = groups.map(|groups| groups.concat());
@@ -269,8 +268,8 @@ fn together(sides: &[Side]) -> Possible<Together> {
     Ok(Ok(together))
 }
 
-/// Whether two URLs, with the names that [`group`] gives files, are of the same database. Without a path it is a throw-away
-/// server, or in memory: another one each time it is opened.
+/// True if two URLs, with the names that [`group`] gives files, are of the same database. Without a path each opens a
+/// new one: a throw-away server, or in memory.
 pub(super) fn is_same_place(one: &TargetUrl, other: &TargetUrl) -> bool {
     match (engines::file(one), engines::file(other)) {
         (Some(one), Some(other)) => real_path(&one) == real_path(&other),

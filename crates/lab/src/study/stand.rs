@@ -1,4 +1,4 @@
-//! The databases of the sides of a study: of one in its block, of both at once where they are measured in slices.
+//! Databases of the sides of a study: of one in its block, of both at once in slices.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,20 +11,20 @@ use crate::error::{LabError, Result};
 use crate::nodes::{Nodes, group};
 use crate::registry::Registry;
 
-/// The schemas in which each side has tables of its own, beside dbdyno's.
+/// Schemas for separate tables of each side.
 const SCHEMAS: [&str; 2] = ["side_a", "side_b"];
-/// How long a server may take to let a session in that removes them.
+/// Limit of the wait for a session that removes them.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The targets of these URLs.
 pub(super) fn open(urls: &[TargetUrl]) -> Result<Vec<Nodes>> {
     group(urls)?.iter().map(|g| Nodes::open(g)).collect()
 }
 
-/// Opens what sides need on one database and closes it again, so that what is missing is found before anything is entered.
+/// Opens the requirements of sides on one database and closes them, so that an obstacle is found before anything is
+/// entered.
 ///
 /// # Errors
-/// When it cannot be made there, or the server refuses a setting.
+/// They cannot be created there, or the server refuses a setting.
 pub(super) fn try_out(sides: &[Side], workloads: &[Registry]) -> Result<()> {
     let layout = Layout::of(sides, workloads)?;
     match (layout.together, layout.own_tables) {
@@ -43,7 +43,7 @@ pub(super) fn try_out(sides: &[Side], workloads: &[Registry]) -> Result<()> {
     }
 }
 
-/// A side's targets, at the start that all blocks have in common.
+/// A side's targets, at the common start of all blocks.
 pub(super) fn opened(side: &Side, workloads: &Registry) -> Result<Vec<Nodes>> {
     restored(open(&side.targets)?, side, workloads)
 }
@@ -58,22 +58,22 @@ fn restored(targets: Vec<Nodes>, side: &Side, workloads: &Registry) -> Result<Ve
     Ok(targets)
 }
 
-/// The databases of both sides.
+/// Databases of both sides.
 pub(super) struct Standing {
-    /// Where each side has tables of its own, if it has.
+    /// Separate schemas of each side, if any.
     schemas: [Option<Vec<Nodes>>; 2],
-    /// The targets of the side that was opened last, where they are not those of the other one.
+    /// Targets of the side opened last, if they differ from those of the other one.
     last: Option<Vec<Nodes>>,
-    /// The targets of the side that was opened first; they hold the locks.
+    /// Targets of the side opened first; they hold the locks.
     base: Vec<Nodes>,
     first: usize,
 }
 
 impl Standing {
-    /// Opens the databases of both sides, that of number `first` first.
+    /// Opens the databases of both sides, number `first` first.
     ///
     /// # Errors
-    /// When they cannot be opened, or cannot stand at once.
+    /// They cannot be opened, or cannot coexist.
     pub fn open(
         sides: &[Side],
         workloads: &[Registry],
@@ -82,7 +82,7 @@ impl Standing {
     ) -> Result<Self> {
         let (last, own_tables) = (1 - first, layout.own_tables);
         let at_start = |targets: Vec<Nodes>, side: usize| match own_tables {
-            // The tests do without those that are there.
+            // The tests ignore existing tables.
             true => Ok(targets),
             false => restored(targets, &sides[side], &workloads[side]),
         };
@@ -101,7 +101,7 @@ impl Standing {
             Together::TwoInstances => Some(opened(&sides[last], &workloads[last])?),
         };
         if own_tables {
-            // What a study left that was killed.
+            // A killed study may have left schemas.
             standing.remove_schemas()?;
             for side in [first, last] {
                 standing.schemas[side] = Some(standing.schemas_of(side)?);
@@ -110,7 +110,6 @@ impl Standing {
         Ok(standing)
     }
 
-    /// The targets on which a side is measured.
     pub fn of(&self, side: usize) -> &[Nodes] {
         self.schemas[side].as_deref().unwrap_or(self.opened(side))
     }
@@ -120,10 +119,10 @@ impl Standing {
         last.unwrap_or(&self.base)
     }
 
-    /// Closes the databases, and removes what was made for the sides alone.
+    /// Closes the databases, and removes everything created for the sides.
     ///
     /// # Errors
-    /// When that cannot be removed, or a server does not answer.
+    /// Something cannot be removed, or a server does not answer.
     pub fn close(mut self) -> Result<()> {
         let has_schemas = self.schemas.iter().any(Option::is_some);
         self.schemas = [None, None];
@@ -134,7 +133,8 @@ impl Standing {
         }
     }
 
-    /// The targets of `other` with sessions of their own, beside those of the base where they are of the same database.
+    /// The targets of `other` with separate sessions, in addition to those of the base if they are of the same
+    /// database.
     fn companions(&self, first: &Side, other: &Side) -> Result<Vec<Nodes>> {
         let urls = group(&first.targets)?.concat();
         let nodes = self.base.iter().flat_map(|targets| &targets.nodes);
@@ -153,7 +153,6 @@ impl Standing {
             .collect()
     }
 
-    /// Where a side has tables of its own.
     fn schemas_of(&self, side: usize) -> Result<Vec<Nodes>> {
         let schema = |nodes: &Nodes| Ok(nodes.secondary_schema(SCHEMAS[side])?);
         self.opened(side).iter().map(schema).collect()
@@ -162,7 +161,7 @@ impl Standing {
     fn remove_schemas(&self) -> Result<()> {
         for (side, schema) in SCHEMAS.into_iter().enumerate() {
             for node in self.opened(side).iter().flat_map(|targets| &targets.nodes) {
-                // Nobody watches over what is done here.
+                // No watchdog is active here.
                 node.knock(PATIENCE)?;
                 node.remove_secondary_schema(schema)?;
             }

@@ -1,7 +1,7 @@
-//! Studies that are looked at before their end, at looks planned in advance, and stop when what they ask is answered.
+//! Studies with interim analyses, planned in advance, that stop once their question is answered.
 //!
-//! What an answer is, whoever began the study knows: the laboratory counts pairs, watches the time, and keeps in the archive which
-//! looks were taken, so that the verdict is drawn from intervals that allow for all of them.
+//! The caller defines an answer: this module counts pairs, watches the time, and archives the analyses that were
+//! made, so that the verdict uses intervals that allow for all of them.
 
 use std::time::Duration;
 
@@ -9,23 +9,23 @@ use archive::{Archive, Ended, PlannedLook, Run, RunName, Until};
 
 use crate::error::Result;
 
-/// Who decides when a study may stop.
+/// Decides when a study may stop.
 pub trait Stopping {
     /// Time since the study began, or was resumed.
     fn elapsed(&self) -> Duration;
-    /// The looks of a study of at most so many pairs.
+    /// Interim analyses of a study of at most `pairs`.
     fn looks(&self, pairs: u32) -> Vec<PlannedLook>;
-    /// These are the looks, and a pair takes so much time: after the first pair, and when the last look is put off.
+    /// Reports the plan and the time of a pair: after the first pair, and when the last analysis is postponed.
     fn is_planned(&mut self, until: &Until, pair: Duration);
-    /// Whether the pairs of the look that was just taken answer what the study asks, for all of its primary metrics.
+    /// True if the pairs so far answer the question for all primary metrics.
     fn is_answered(&mut self, a: &Run, b: &Run) -> bool;
 }
 
-/// A study on its way from look to look.
+/// A study between interim analyses.
 pub(super) struct Watched<'s> {
     until: Until,
     stopping: &'s mut dyn Stopping,
-    /// Seconds that it took before it was resumed.
+    /// Seconds before it was resumed.
     before_s: f64,
     ids: [i64; 2],
 }
@@ -40,12 +40,12 @@ impl<'s> Watched<'s> {
         }
     }
 
-    /// Whether the study stops after this pair, which is complete.
+    /// True if the study stops after this pair, which is complete.
     pub fn stops_after(&mut self, pair: u32, archive: &mut Archive) -> Result<bool> {
         if self.until.ended.is_some() {
             return Ok(true);
         }
-        // A study that is resumed passes its older pairs again.
+        // A resumed study passes its earlier pairs again.
         for id in self.ids {
             if archive
                 .finished(id)?
@@ -76,14 +76,14 @@ impl<'s> Watched<'s> {
         Ok(self.until.ended.is_some())
     }
 
-    /// Pairs of the look that comes next.
+    /// Pairs at the next analysis.
     fn next_look(&self) -> Option<u32> {
         let look = self.until.looks.get(self.until.taken as usize);
         look.map(|look| look.pairs)
     }
 
-    /// As many pairs as the bound of time allows, if that is fewer. The time of a pair is the same whichever side is which, so it
-    /// tells nothing of the difference, and to plan by it spends nothing.
+    /// Reduces the pairs to the time limit. The time of a pair is the same for either order of the sides, so it says
+    /// nothing about the difference, and planning by it spends no error rate.
     fn plan_by_time(&mut self) {
         let Some(within_s) = self.until.within_s else {
             return;
@@ -94,8 +94,8 @@ impl<'s> Watched<'s> {
         }
     }
 
-    /// Puts the last look off, if the first pair was slower than those behind it and the time allows for more. It has not spent
-    /// anything yet, and the time still tells nothing of the difference.
+    /// Postpones the last analysis if the first pair was slower than the later ones and time remains. It has not
+    /// spent any error rate yet, and the time still says nothing about the difference.
     fn put_off(&mut self, pair: u32, archive: &Archive) -> Result<()> {
         let planned = archive.planned(self.ids[0])?;
         let drawn = planned
@@ -117,7 +117,7 @@ impl<'s> Watched<'s> {
         Ok(())
     }
 
-    /// Makes this pair the last one. Its look may spend what is left.
+    /// Makes this pair the last one. Its analysis may spend the remaining error rate.
     fn end_with(&mut self, pair: u32) {
         self.until.looks.truncate(self.until.taken as usize);
         let spent = 1.0;

@@ -1,5 +1,5 @@
-//! Top timed events of a server: the jobs' time as the driver measured it, divided by what the server's
-//! sessions were seen doing meanwhile.
+//! Top timed events of a server: the jobs' time as the driver measured it, divided by the sampled activity of the
+//! server's sessions.
 
 use std::time::Duration;
 
@@ -12,9 +12,8 @@ use crate::session_sampler::SessionSamples;
 
 /// All events, longest first; they add up to 100 % of the jobs' time.
 ///
-/// What the driver and its client spent themselves and what they paused is exact. The rest, in which a statement was under
-/// way, is divided as the sessions were seen; where they were seen doing nothing though a statement was
-/// under way, it was between driver and server.
+/// The time of driver, client and pauses is exact. The rest, the time of statements, is divided by the samples; time
+/// of a statement in which the session was idle was spent between driver and server.
 pub fn events(outcome: &Outcome, watched: &SessionSamples) -> Vec<Event> {
     let total = |part: fn(&load::ClientOutcome) -> Duration| -> f64 {
         let sum: Duration = outcome.clients.iter().map(part).sum();
@@ -47,7 +46,7 @@ pub fn events(outcome: &Outcome, watched: &SessionSamples) -> Vec<Event> {
     }
     let inside = inside(watched);
     let seen_s: f64 = inside.iter().map(|(_, _, time_s, ..)| time_s).sum();
-    // Looks are samples and may see a little more than there was.
+    // Samples may exceed the actual time a little.
     let scale = if seen_s > service_s {
         service_s / seen_s
     } else {
@@ -57,14 +56,13 @@ pub fn events(outcome: &Outcome, watched: &SessionSamples) -> Vec<Event> {
         let class = Class::Session(*class);
         events.push(event(name, class, time_s * scale, *waits, *source));
     }
-    // The threads do nothing but the driver's work: what they used of processors while a statement
-    // was under way is the client's.
+    // The threads only drive, so their processor time during statements is the client's.
     let between_s = (service_s - seen_s * scale).max(0.0);
     let client_s = (outcome.threads_cpu().as_secs_f64() - driver_s).clamp(0.0, between_s);
     let queued = outcome.threads_run_queue().unwrap_or_default();
     let queued_s = queued.as_secs_f64().min(between_s - client_s);
     let left_s = between_s - client_s - queued_s;
-    // While the server did not answer who looked, nobody knows what the jobs waited for.
+    // While the server did not answer the sampler, the waits of the jobs are unknown.
     let unseen_s = left_s.min(watched.unseen.as_secs_f64() * outcome.clients.len() as f64);
     let way_s = left_s - unseen_s;
     events.extend([
@@ -82,7 +80,7 @@ pub fn events(outcome: &Outcome, watched: &SessionSamples) -> Vec<Event> {
     sorted(events)
 }
 
-/// What sessions of others were seen doing, longest first; the parts add up to 100 % of their time in statements.
+/// Sampled activity of other users' sessions, longest first; the parts add up to 100 % of their time in statements.
 pub fn seen(watched: &SessionSamples) -> Vec<Event> {
     let inside = inside(watched);
     let seen_s: f64 = inside.iter().map(|(_, _, time_s, ..)| time_s).sum();
@@ -103,8 +101,7 @@ pub fn seen(watched: &SessionSamples) -> Vec<Event> {
 
 type Inside = (WaitClass, String, f64, Option<u64>, EventSource);
 
-/// The server's share by event. Where the server counts the waits of a class itself, these are taken, and
-/// what was seen of the sessions meanwhile is shortened by them.
+/// The server's share by event. Classes that the server counts itself replace the samples, which are reduced by them.
 fn inside(watched: &SessionSamples) -> Vec<Inside> {
     let counted = watched
         .counts
@@ -127,11 +124,11 @@ fn inside(watched: &SessionSamples) -> Vec<Inside> {
         .collect();
     let counted_s: f64 = counted.iter().map(|(_, _, time_s, ..)| time_s).sum();
     match seen.iter().any(|(class, ..)| *class == WaitClass::Blocked) {
-        // Sessions whose waits are counted are seen in a statement, which is to say at work.
+        // Sessions with counted waits are sampled in a statement, which counts as working.
         false => take(&mut seen, WaitClass::Cpu, counted_s),
         true => {
             let left_s = take(&mut seen, WaitClass::Blocked, counted_s);
-            // Who sends rows or writes the log is at work, too, before it waits for client or device.
+            // A session that sends rows or writes the log also works before it waits for client or device.
             let left_s = take(&mut seen, WaitClass::Client, left_s);
             take(&mut seen, WaitClass::LogSync, left_s)
         }
@@ -140,7 +137,7 @@ fn inside(watched: &SessionSamples) -> Vec<Inside> {
     seen
 }
 
-/// Takes time from what was seen of a class, down to nothing; gives what could not be taken.
+/// Takes time from the samples of a class, down to 0, and returns the rest.
 fn take(seen: &mut [Inside], from: WaitClass, mut time_s: f64) -> f64 {
     for (class, _, seen_s, ..) in seen {
         if *class == from {
@@ -158,7 +155,7 @@ fn sorted(mut events: Vec<Event>) -> Vec<Event> {
     events
 }
 
-/// The longest `most` events, and one line for what is left.
+/// The longest `most` events, and one line for the rest.
 pub fn top(events: &[Event], most: usize) -> Vec<TimedEvent> {
     let mut top: Vec<TimedEvent> = events.iter().take(most).map(Event::record).collect();
     let rest = events.get(most..).unwrap_or_default();
@@ -177,7 +174,7 @@ pub fn top(events: &[Event], most: usize) -> Vec<TimedEvent> {
     top
 }
 
-/// What the server did beside: its counters first, then what its processes were seen doing.
+/// Background activity of the server: its counters first, then the samples of its processes.
 pub fn background(watched: &SessionSamples) -> Vec<BackgroundEvent> {
     let is_news = |counted: &Counted| {
         [counted.count, counted.time_ns, counted.bytes]
@@ -289,7 +286,7 @@ mod tests {
         });
         let events = events(&busy, &watched(&[(WaitClass::Cpu, "DB CPU", 0.2)]));
         assert!((events.iter().map(|e| e.share_pct).sum::<f64>() - 100.0).abs() < 1e-9);
-        // 50 ms of the loop and 350 ms in the calls.
+        // The loop took 50 ms and the calls 350 ms.
         assert!((share(&events, "driver") - 40.0).abs() < 1e-9);
         assert!((share(&events, "scheduler") - 5.0).abs() < 1e-9);
         assert!((share(&events, "round trip") - 10.0).abs() < 1e-9);

@@ -1,22 +1,22 @@
-//! What server and bystanders took of this machine's processors, by their own accounts: added up process by process, where
-//! a point takes the bystanders from the whole what it knows of.
+//! Use of this machine's processors by server and bystanders, added up process by process, to check the subtraction
+//! that points use.
 
 use std::collections::HashSet;
 use std::fs;
 use std::time::{Duration, Instant};
 
-/// Bit of the kernel's own threads among a process's flags.
+/// Flag of a kernel thread.
 const KERNEL_THREAD: u64 = 0x0020_0000;
 
-/// Of a window.
+/// Use of a window.
 #[derive(Debug, Clone, Copy)]
 pub struct Used {
-    /// The servers with all that they started, in percent of the time of all processors.
+    /// The servers with all their children, in percent of the time of all processors.
     pub servers_pct: f64,
-    /// Everybody but these, this process and the kernel.
+    /// All other processes except this one and the kernel.
     pub bystanders_pct: f64,
-    /// Part of the window in which nobody knows which of it was still, or already, counted: to look at all processes takes
-    /// time, and on a machine that others keep busy it takes long.
+    /// Part of the window that may or may not be counted: reading all processes takes time, and long on a busy
+    /// machine.
     pub uncertain_pct: f64,
 }
 
@@ -25,7 +25,6 @@ pub struct Accounts {
     before: Look,
 }
 
-/// What was found, and when.
 #[derive(Debug, Clone, Copy)]
 struct Look {
     at: Instant,
@@ -43,7 +42,7 @@ struct Process {
     pid: u32,
     parent: u32,
     flags: u64,
-    /// With those of its children that have ended.
+    /// Including children that have ended.
     ticks: u64,
 }
 
@@ -55,13 +54,13 @@ impl Accounts {
         }
     }
 
-    /// Of a window of this length, which lies within the accounts'.
+    /// Use in a window of this length, which the accounts enclose.
     pub fn finish(self, window: Duration) -> Used {
         let now = middle_of_three(&self.servers);
         let elapsed = now.at - self.before.at;
         let elapsed_s = elapsed.as_secs_f64();
         let uncertain = self.before.took + now.took + elapsed.saturating_sub(window);
-        // Who ended unseen by its parent takes its time along.
+        // A process that ends before its parent reads it takes its time along.
         let rise = |of: fn(&Ticks) -> u64| {
             let ticks = of(&now.ticks).saturating_sub(of(&self.before.ticks));
             percent(ticks, elapsed_s)
@@ -74,7 +73,6 @@ impl Accounts {
     }
 }
 
-/// Of the time of all processors.
 fn percent(ticks: u64, elapsed_s: f64) -> f64 {
     let processors = std::thread::available_parallelism().unwrap().get();
     // SAFETY: sysconf has no preconditions.
@@ -82,7 +80,7 @@ fn percent(ticks: u64, elapsed_s: f64) -> f64 {
     100.0 * ticks as f64 / per_s as f64 / elapsed_s / processors as f64
 }
 
-/// A process that ends while it is looked at is found twice, or not at all.
+/// A process that ends meanwhile is found twice, or not at all.
 fn middle_of_three(servers: &[u32]) -> Look {
     let mut looks = [(); 3].map(|()| look(servers));
     looks.sort_unstable_by_key(|look| look.ticks.servers + look.ticks.bystanders);

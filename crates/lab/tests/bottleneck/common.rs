@@ -1,4 +1,4 @@
-//! Jobs on a server, driven and judged as a point is.
+//! Jobs on a server, driven and judged like a point.
 
 use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -17,15 +17,14 @@ use testing::Shared;
 use crate::bystanders::{Accounts, Used};
 use crate::delays::Delays;
 
-/// One provocation at a time.
 static TURN: Mutex<()> = Mutex::new(());
 static GO_ON: AtomicBool = AtomicBool::new(false);
 /// Servers that tests share, by their URLs.
 static SERVERS: Shared<Arc<dyn Target>> = Shared::new();
 
-/// Nobody else provokes anything, and the servers' delays are this test's to choose.
+/// Exclusive use of the servers and of their delays.
 pub struct Turn {
-    // Before the lock: as usual again when the next one begins.
+    // The delays are dropped before the lock, so that the next test finds the defaults.
     delays: Delays,
     _lock: MutexGuard<'static, ()>,
 }
@@ -46,29 +45,27 @@ pub fn my_turn() -> Turn {
     }
 }
 
-/// A server that no other test uses.
 pub fn open(url: &str) -> Arc<dyn Target> {
     engines::open(&engines::parse(url).unwrap()).unwrap()
 }
 
-/// This test's turn on a server that other tests use before and after it.
+/// This test's turn on a shared server.
 pub fn my_turn_on(url: &str) -> (Turn, Arc<dyn Target>) {
     let turn = my_turn();
     (turn, shared(url))
 }
 
-/// The same in one's turn.
+/// A shared server within the turn.
 pub fn shared(url: &str) -> Arc<dyn Target> {
     SERVERS.get(url, || open(url))
 }
 
-/// As many jobs, or busy programs, as keep all processors of any machine busy.
+/// Number of jobs, or busy programs, that keeps all processors busy.
 pub fn more_than_processors() -> u32 {
     let processors = std::thread::available_parallelism().unwrap().get();
     3 * processors as u32
 }
 
-/// One operation of a job, numbered.
 pub type Work = Box<dyn FnMut(&mut dyn Session, u64) -> engine::Result<()> + Send>;
 
 struct Job {
@@ -86,22 +83,20 @@ impl BlockingClient for Job {
     }
 }
 
-/// What was judged, and what it rests on.
 #[derive(Debug)]
 pub struct Judged {
     pub held_back: HeldBack,
     pub events: Vec<TimedEvent>,
     pub figures: Figures,
     pub note: Option<Remark>,
-    /// Why it is not known whose the processor time was.
+    /// Reason why the owners of processor time are unknown.
     pub owners_reason: Option<String>,
-    /// Why it is not known what others read and wrote.
+    /// Reason why the I/O of others is unknown.
     pub io_reason: Option<String>,
-    /// What a reader should know.
     pub notes: Vec<Remark>,
-    /// The shortest round trip that was measured.
+    /// Shortest measured round trip.
     pub round_trip: Option<Duration>,
-    /// What server and bystanders used of the processors, by their own accounts.
+    /// Processor time of server and bystanders, by their own accounts.
     pub used: Used,
 }
 
@@ -138,7 +133,6 @@ impl Judged {
     }
 }
 
-/// Drives so many jobs for a while.
 pub fn drive(
     target: &Arc<dyn Target>,
     jobs: u32,
@@ -219,7 +213,6 @@ pub fn drive(
     judged
 }
 
-/// Uses a processor in the client.
 pub fn burn(time: Duration) {
     let begin_ns = host::thread_cpu_ns();
     while host::thread_cpu_ns() - begin_ns < time.as_nanos() as u64 {
@@ -227,7 +220,7 @@ pub fn burn(time: Duration) {
     }
 }
 
-/// A client that works after each statement. Whoever else is at work here, that time is the driver's and nothing else is.
+/// A client that works after each statement; that time is the driver's, whatever else is active.
 pub fn working_client(target: &Arc<dyn Target>) {
     const WORK: Duration = Duration::from_millis(20);
     let done = Arc::new(AtomicU64::new(0));
@@ -248,9 +241,9 @@ pub fn working_client(target: &Arc<dyn Target>) {
         .filter(|e| e.class == EventClass::Driver)
         .map(|e| e.time_s)
         .sum();
-    // The last operation ends behind the window.
+    // The last operation ends after the window.
     let least = WORK * (done.load(Ordering::Relaxed) as u32 - 1);
-    // What the server did is sampled, and each of the samples, 40 a second, takes its part from the driver.
+    // The server is sampled 40 times a second, and each sample may take its part from the driver.
     let samples = 3.0 / 40.0;
     assert!(
         driver_s + samples >= least.as_secs_f64(),

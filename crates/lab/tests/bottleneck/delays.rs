@@ -1,5 +1,5 @@
-//! A log that is as slow or as fast, and data files that are as slow, as a test wants them: the servers of these tests have a
-//! library preloaded (`delays.c`, built here by the C compiler) that waits in syncs of the log and in reads of data files.
+//! Servers with configurable delays: a preloaded library (`delays.c`, built here by the C compiler) waits in syncs of
+//! the log and in reads of data files.
 
 use std::fs::{self, File, Permissions};
 use std::os::unix::fs::{FileExt, PermissionsExt};
@@ -8,14 +8,14 @@ use std::process::Command;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-/// The directory of library and wanted delays, removed when this process ends.
+/// Directory of library and delays, removed when this process ends.
 static DIRECTORY: OnceLock<PathBuf> = OnceLock::new();
 
-/// What is wanted of the servers; as usual again when dropped.
+/// Delays of the servers, reset when dropped.
 pub struct Delays(File);
 
 impl Delays {
-    /// As usual, for servers that are started from now on and for those that run.
+    /// Default delays for running and future servers.
     pub fn usual() -> Self {
         let directory = DIRECTORY.get_or_init(preload);
         let wanted = File::options().write(true).open(directory.join("wanted"));
@@ -24,17 +24,15 @@ impl Delays {
         delays
     }
 
-    /// Every sync of the log takes so much longer.
     pub fn slow_log(&self, by: Duration) {
         self.set([by.as_micros() as u32, 0], 0);
     }
 
-    /// A sync of the log does nothing.
     pub fn free_log(&self) {
         self.set([0, 1], 0);
     }
 
-    /// Every read of a data file comes from the device and takes so much longer.
+    /// Every read of a data file comes from the device and takes `by` longer.
     pub fn slow_reads(&self, by: Duration) {
         self.set([0, 0], by.as_micros() as u32);
     }
@@ -51,7 +49,7 @@ impl Drop for Delays {
     }
 }
 
-/// Builds the library and lets every server that is started from now on have it.
+/// Builds the library and preloads it into every server that is started from now on.
 fn preload() -> PathBuf {
     // The servers' user must be able to read it, so it is not among the built files.
     let directory = tempfile::tempdir().unwrap().keep();
@@ -73,7 +71,7 @@ fn preload() -> PathBuf {
     fs::write(&wanted, [0; 12]).unwrap();
     open(&library);
     open(&wanted);
-    // SAFETY: every test comes here before it does anything else, one at a time, while the others wait for their turn.
+    // SAFETY: every test begins here, one at a time, while the others wait for their turn.
     unsafe {
         std::env::set_var("DBDYNO_SERVER_PRELOAD", library);
         libc::atexit(remove);
@@ -83,7 +81,7 @@ fn preload() -> PathBuf {
 
 extern "C" fn remove() {
     if let Some(directory) = DIRECTORY.get() {
-        // What is left behind is a small file in the directory for such.
+        // A failure leaves a small file in the temporary directory.
         let _ = fs::remove_dir_all(directory);
     }
 }

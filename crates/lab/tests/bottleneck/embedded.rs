@@ -1,5 +1,4 @@
-//! An engine inside this process: the kernel's account of the jobs' threads takes the place of a server's
-//! waits.
+//! An engine inside this process: the kernel's account of the jobs' threads replaces the waits of a server.
 
 use std::time::Duration;
 

@@ -1,7 +1,6 @@
-//! Every cause that the sentence can name, provoked on a real server and named rightly. Each test makes what it
-//! asserts: a log that is slow or costs nothing, reads that come slowly from the device, processors that are all busy; so
-//! that it holds on any machine, whatever else that does meanwhile. What depends on the machine's numbers is judged in
-//! `src/bottleneck/tests.rs`, with numbers made up.
+//! Every cause of the sentence, provoked on a real server. Each test creates its cause (a slow or free log, slow
+//! reads from the device, busy processors), so that it holds on any machine and under any load. Causes that depend on
+//! the machine's numbers are tested in `src/bottleneck/tests.rs` with invented numbers.
 
 #![allow(clippy::unwrap_used)] // a test ends where its server does not answer
 

@@ -1,5 +1,3 @@
-//! MariaDB.
-
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,10 +12,10 @@ use crate::common::{
 };
 use crate::way::{ONE_WAY, long_way_to};
 
-/// With buffers that hold all that these tests touch, the undo pages of quick commits too.
+/// The buffers hold all that these tests touch, including the undo pages of quick commits.
 pub const SERVER: &str = "mysql+local:?innodb_buffer_pool_size=96M&innodb_log_file_size=64M";
 
-/// With buffers that are too small for the table of the reads, which come by plain reads, also those ahead.
+/// The buffers are too small for the table of the reads, which use plain reads, including read-ahead.
 const SMALL_BUFFERS: &str = "mysql+local:?innodb_buffer_pool_size=24M&innodb_page_size=64k&innodb_use_native_aio=OFF&innodb_log_file_size=64M";
 
 fn counted(judged: &Judged, class: &str) -> f64 {
@@ -54,7 +52,7 @@ fn a_row_that_all_jobs_update() {
         let work: Work = Box::new(move |session, _| {
             session.begin()?;
             session.execute(update, &[])?;
-            // The lock goes before the log is synced, so that a quick transaction waits for that alone.
+            // The lock is released before the log is synced, so that a quick transaction waits only for the lock.
             std::thread::sleep(Duration::from_millis(4));
             session.commit()
         });
@@ -72,7 +70,7 @@ fn a_table_that_somebody_has_locked() {
     session
         .batch("DROP TABLE IF EXISTS one; CREATE TABLE one (id INT)")
         .unwrap();
-    // One has the table and idles, three wait for it.
+    // One job has the table and idles, three wait for it.
     let judged = drive(&target, 4, 1.5, 0, |_, _| {
         let work: Work = Box::new(move |session, _| {
             session.batch("LOCK TABLES one WRITE")?;
@@ -86,7 +84,6 @@ fn a_table_that_somebody_has_locked() {
     judged.assert_says("metadata lock");
 }
 
-/// So many jobs that do nothing but commit.
 fn commits(target: &Arc<dyn Target>, jobs: u32) -> Judged {
     let mut session = target.open_session().unwrap();
     session
@@ -117,8 +114,8 @@ fn commits_that_all_wait_for_a_slow_log() {
     assert!(writes.count.unwrap() > 0 && writes.mb.unwrap() > 0.0);
 }
 
-/// What is left is work and the way from process to process, of whatever size on this machine; it is no network. One job,
-/// so that none waits for another's write of the log.
+/// The rest is work and wake-ups, of any size on this machine, and no network. There is one job, so that none waits
+/// for another's write of the log.
 #[test]
 fn commits_to_a_log_that_costs_nothing_wait_for_something_else() {
     let (turn, target) = my_turn_on(SERVER);
@@ -130,7 +127,7 @@ fn commits_to_a_log_that_costs_nothing_wait_for_something_else() {
     assert!(judged.share_pct("log sync") < NAMED_PCT_MIN, "{judged:#?}");
 }
 
-/// 26 rows a page: 1,400 pages, 90 MB, of which the buffer pool holds 24 and the page cache nothing.
+/// 26 rows per page: 1,400 pages, 90 MB, of which the buffer pool holds 24 and the page cache none.
 fn make_a_large_table(target: &Arc<dyn Target>) {
     let mut session = target.open_session().unwrap();
     session
@@ -170,7 +167,7 @@ fn random_reads_of_a_table_that_comes_slowly_from_the_device() {
     assert!(!judged.held_back.wait_histograms[0].remark.is_empty());
 }
 
-/// Most pages come by reading ahead, for which the session waits without a word of the server's.
+/// Most pages come by read-ahead, for which the session waits without the server reporting it.
 #[test]
 fn a_scan_of_a_table_that_comes_slowly_from_the_device_is_not_work() {
     let (turn, target) = my_turn_on(SMALL_BUFFERS);

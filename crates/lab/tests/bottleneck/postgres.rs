@@ -1,5 +1,3 @@
-//! PostgreSQL.
-
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -14,9 +12,9 @@ use crate::common::{
 };
 use crate::way::{ONE_WAY, long_way_to};
 
-/// With buffers that are too small for the table of the reads.
+/// The buffers are too small for the table of the reads.
 pub const SERVER: &str = "postgres+local:?shared_buffers=16MB";
-/// One that counts waits itself.
+/// This server counts waits itself.
 const COUNTING: &str = "postgres+local:?version=15&shared_preload_libraries=pg_wait_sampling";
 
 #[test]
@@ -82,7 +80,6 @@ fn row_of_all_jobs(server: &str) {
     session.batch("DROP TABLE one").unwrap();
 }
 
-/// Jobs that do nothing but commit.
 fn commits(target: &Arc<dyn Target>) -> Judged {
     let mut session = target.open_session().unwrap();
     session
@@ -115,7 +112,7 @@ fn commits_that_all_wait_for_a_slow_log() {
     assert!(ms >= sync.as_secs_f64() * 1e3, "{ms}");
 }
 
-/// What is left is work and the way from process to process, of whatever size on this machine; it is no network.
+/// The rest is work and wake-ups, of any size on this machine, and no network.
 #[test]
 fn commits_to_a_log_that_costs_nothing_wait_for_something_else() {
     let (turn, target) = my_turn_on(SERVER);
@@ -131,7 +128,7 @@ fn commits_to_a_log_that_costs_nothing_wait_for_something_else() {
 fn random_reads_of_a_table_that_comes_slowly_from_the_device() {
     let (turn, target) = my_turn_on(SERVER);
     let mut session = target.open_session().unwrap();
-    // 3 rows a page: 13,000 pages, 105 MB.
+    // 3 rows per page: 13,000 pages, 105 MB.
     session
         .batch(
             "DROP TABLE IF EXISTS big; CREATE TABLE big (id int PRIMARY KEY, filler text); \
@@ -140,7 +137,7 @@ fn random_reads_of_a_table_that_comes_slowly_from_the_device() {
         )
         .unwrap();
     target.checkpoint().unwrap();
-    // What has not reached the device cannot leave the page cache.
+    // Pages that have not reached the device cannot leave the page cache.
     testing::sync_all();
     turn.slow_reads(Duration::from_millis(5));
     let judged = drive(&target, 2, 1.5, 0, |session, job| {
@@ -162,7 +159,7 @@ fn random_reads_of_a_table_that_comes_slowly_from_the_device() {
     session.batch("DROP TABLE big").unwrap();
 }
 
-/// Somebody reads a page and stays on it while a job wants to clean it up.
+/// A session reads a page and stays on it while a job wants to vacuum it.
 #[test]
 fn a_page_that_somebody_holds() {
     let (_turn, target) = my_turn_on(SERVER);

@@ -1,4 +1,4 @@
-//! A long way between driver and server.
+//! A slow connection between driver and server.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -6,10 +6,10 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
 
-/// What a message takes on the way: far more than who is woken waits for a processor.
+/// Delay of a message: far more than a woken process waits for a processor.
 pub const ONE_WAY: Duration = Duration::from_millis(60);
 
-/// A port that leads to a socket, a long way off.
+/// A port that forwards slowly to a socket.
 pub fn long_way_to(socket: &Path) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();

@@ -1,4 +1,4 @@
-//! Which address comes next within one area of an SD.
+//! Order of addresses within one area of an SD.
 
 use stats::random::Random;
 
@@ -8,26 +8,22 @@ use crate::run::{Seek, Stride};
 /// the exponent ln 0.2 / ln 0.8.
 const HOT_EXPONENT: f64 = 7.212_567_439_138_546;
 
-/// A piece of the address space with a next sequential address of its own.
 #[derive(Debug, Clone)]
 pub(crate) struct Area {
     low: u64,
     high: u64,
-    /// Where the next sequential I/O goes.
     next: u64,
-    /// How many blocks of the size last asked for fit; a division saved for each I/O.
+    /// Largest size requested last, and how many such blocks fit; stored to save a division per I/O.
     blocks: (u64, u64),
 }
 
-/// How addresses of an area are chosen.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Rule {
     pub seek: Seek,
     pub stride: Option<Stride>,
     pub align_bytes: Option<u64>,
-    /// Multiple that starts of strides are of.
+    /// Start of a stride is a multiple of this.
     pub jump_bytes: u64,
-    /// The area is a hot band.
     pub hot: bool,
 }
 
@@ -45,12 +41,11 @@ impl Area {
         self.high - self.low
     }
 
-    /// Lets a sequential stream begin at a random block.
     pub fn begin_anywhere(&mut self, size: u64, random: &mut Random) {
         self.next = self.low + random.below(self.blocks_of(size)) * size;
     }
 
-    /// `parts` equal pieces, whose bounds are multiples of `unit` from the start of this one.
+    /// Equal pieces, whose bounds are multiples of `unit` from the start of this area.
     pub fn split(&self, parts: u64, unit: u64) -> Vec<Area> {
         let each = self.width() / parts.max(1) / unit.max(1) * unit.max(1);
         (0..parts.max(1))
@@ -58,7 +53,7 @@ impl Area {
             .collect()
     }
 
-    /// The next address for `size` bytes; `None` when the area has been gone through and must not be begun again.
+    /// Next address for `size` bytes; `None` when the stream has reached the end of the area and does not wrap.
     #[inline]
     pub fn next(&mut self, rule: &Rule, size: u64, random: &mut Random) -> Option<u64> {
         let address = match rule.seek {
@@ -76,7 +71,7 @@ impl Area {
         Some(address)
     }
 
-    /// The block behind the last one, from the beginning again at the end.
+    /// Block after the last one; the first one after the end.
     fn following(&self, size: u64) -> u64 {
         if self.next + size > self.high {
             self.low
@@ -103,7 +98,7 @@ impl Area {
         }
     }
 
-    /// Ahead of the last I/O by a random distance, from the beginning again past the end.
+    /// Address ahead of the last I/O by a random distance, wrapping at the end.
     fn jump(&self, stride: Stride, unit: u64, size: u64, random: &mut Random) -> u64 {
         let span = stride.max_bytes.saturating_sub(stride.min_bytes);
         let distance = stride.min_bytes + random.below(span.max(1));

@@ -1,44 +1,42 @@
-//! When the I/Os of one stream are meant to start.
+//! Intended start times of the I/Os of one stream.
 //!
-//! A stream draws its intended starts one after the other, whatever the device does; one that is overdue stays
-//! where it is until it is carried out, so that nothing is skipped and its waiting is seen.
+//! A stream draws them one after the other, whatever the device does. An overdue I/O stays in the queue until it is
+//! carried out, so that nothing is skipped and its waiting time is measured.
 
 use stats::random::Random;
 
 use crate::run::{Arrivals, RateStep};
 
 const NS_PER_S: f64 = 1e9;
-/// No exponential gap is longer.
 const GAP_NS_MAX: f64 = 180.0 * NS_PER_S;
-/// A rate without end, as `u64` nanoseconds: no further arrival.
+/// Time of an arrival that never comes: at the latest `u64` nanosecond.
 pub(crate) const NEVER_NS: u64 = u64::MAX;
-/// Steps of no rate at all that are passed over in search of the next arrival, before the stream counts as silent.
+/// Steps with rate 0 that are skipped in search of the next arrival before the stream counts as silent.
 const EMPTY_STEPS_MAX: usize = 2 * 3600;
 
 /// One stream's arrival process; times are nanoseconds since the start of the run.
 #[derive(Debug, Clone)]
 pub(crate) struct ArrivalProcess {
     arrivals: Arrivals,
-    /// Rates of this stream, one after the other, then from the start again; a fixed rate is one step.
+    /// Rates of this stream, in a cycle; a fixed rate is one step.
     steps: Vec<RateStep>,
     step: usize,
-    /// When the step at hand ends; infinite for a fixed rate.
+    /// End of the current step; infinite for a fixed rate.
     step_end_ns: f64,
     at_ns: f64,
-    /// [`Arrivals::Spike`]: I/Os left of the second at hand, the part of one that is carried over, and that second.
+    /// State of [`Arrivals::Spike`]: I/Os left in the current second, the fraction carried over, and that second.
     spike_left: u64,
     spike_carry: f64,
     spike_second: u64,
 }
 
 impl ArrivalProcess {
-    /// A process of `iops` a second.
     pub fn fixed(iops: f64, arrivals: Arrivals) -> Self {
         let only = RateStep { iops, seconds: 0 };
         Self::new(vec![only], f64::INFINITY, arrivals)
     }
 
-    /// A process that follows `steps`, of whose rates this stream has `share`.
+    /// A process that follows `steps`; this stream has `share` of their rates.
     pub fn variable(steps: &[RateStep], share: f64, arrivals: Arrivals) -> Self {
         let steps: Vec<RateStep> = steps
             .iter()
@@ -64,7 +62,7 @@ impl ArrivalProcess {
         }
     }
 
-    /// The next intended start; never before the one before it. [`NEVER_NS`] when there is none.
+    /// Next intended start, never earlier than the previous one; [`NEVER_NS`] when there is none.
     #[inline]
     pub fn next_ns(&mut self, random: &mut Random) -> u64 {
         let gap = match self.arrivals {
@@ -76,7 +74,7 @@ impl ArrivalProcess {
         self.advance(gap)
     }
 
-    /// Goes on by `gap` mean gaps of the rates that pass meanwhile.
+    /// Advances by `gap` mean gaps of the rates in effect meanwhile.
     #[inline]
     fn advance(&mut self, mut gap: f64) -> u64 {
         for _ in 0..EMPTY_STEPS_MAX {
@@ -106,7 +104,7 @@ impl ArrivalProcess {
         self.step_end_ns += self.steps.get(self.step).map_or(f64::INFINITY, length_ns);
     }
 
-    /// All I/Os of a second are due at its beginning; what is left of a fraction goes to the next one.
+    /// All I/Os of a second are due at its beginning; the fraction is carried to the next second.
     fn next_of_spike(&mut self) -> u64 {
         for _ in 0..EMPTY_STEPS_MAX {
             if self.spike_left > 0 {
@@ -129,7 +127,7 @@ fn length_ns(step: &RateStep) -> f64 {
     f64::from(step.seconds) * NS_PER_S
 }
 
-/// What is too large (a rate of next to nothing) saturates, which is [`NEVER_NS`].
+/// Values that are too large (from a rate near 0) saturate to [`NEVER_NS`].
 fn to_ns(ns: f64) -> u64 {
     ns as u64
 }

@@ -1,30 +1,29 @@
-//! What carries I/Os to the kernel: a ring, or threads where rings are forbidden. The loop above is the same, and so it is
-//! for a programmed device in virtual time.
+//! Carriers of I/Os to the kernel: a ring, threads where rings are forbidden, or a programmed device in virtual time.
+//! The loop above is the same for all.
 
 use std::io;
 
 use super::error::Operation;
 
-/// One I/O for the kernel.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Request {
-    /// Comes back with the completion.
+    /// Identifies the completion.
     pub slot: u32,
     pub file: u32,
     pub operation: Operation,
-    /// Not this, but the `fdatasync` behind it.
+    /// The request is the `fdatasync` after the I/O, not the I/O itself.
     pub is_sync: bool,
     pub offset: u64,
     pub length: u32,
-    /// At least `length` bytes that nobody else touches until the completion.
+    /// At least `length` bytes, which belong to the request until its completion.
     pub buffer: *mut u8,
 }
 
-// SAFETY: the buffer belongs to the request's slot alone from submission to completion; whoever holds the request
-// is the only one who may touch it.
+// SAFETY: from submission to completion the buffer belongs to the request's slot; only the holder of the request
+// accesses it.
 unsafe impl Send for Request {}
 
-/// How an I/O ended: bytes transferred, or the negative number of an error.
+/// Result of an I/O: bytes transferred, or the negative error number.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Completion {
     pub slot: u32,
@@ -32,14 +31,14 @@ pub(crate) struct Completion {
 }
 
 pub(crate) trait Backend {
-    /// Nanoseconds of the clock by which I/Os are due, timed and waited for; tests have one of their own.
+    /// Nanoseconds of the clock by which I/Os are due, timed and awaited; tests have a virtual clock.
     #[inline]
     fn now_ns(&self) -> u64 {
         load::clock::now_ns()
     }
 
-    /// Hands `requests` to the kernel, then waits until at least `want` (0 or 1) I/Os have completed or `timeout_ns`
-    /// has passed. All of `requests` are taken.
+    /// Hands all `requests` to the kernel, then waits until at least `want` (0 or 1) I/Os have completed or
+    /// `timeout_ns` has passed.
     fn submit_and_wait(
         &mut self,
         requests: &[Request],
@@ -47,6 +46,6 @@ pub(crate) trait Backend {
         timeout_ns: u64,
     ) -> io::Result<()>;
 
-    /// Appends what has completed to `completions`, which has room for everything in flight.
+    /// Appends finished I/Os to `completions`, which has room for everything in flight.
     fn reap(&mut self, completions: &mut Vec<Completion>);
 }

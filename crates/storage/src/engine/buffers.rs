@@ -1,15 +1,14 @@
-//! Memory for the data in flight: one piece, aligned to pages, cut into a place for each I/O.
+//! Memory for the data in flight: one mapping, aligned to pages, cut into buffers for the I/Os.
 
 use std::io;
 
 use super::error::EngineError;
 
-/// Every place begins on a page: `O_DIRECT` demands it and the cache likes it.
+/// Buffers begin on a page because `O_DIRECT` demands it.
 pub(crate) const PAGE_BYTES: usize = 4096;
-/// More than this for one worker is a mistake in the parameters rather than a wish.
+/// A worker that needs more memory than this has a mistake in its parameters.
 pub(crate) const MEMORY_BYTES_MAX: u64 = 16 << 30;
 
-/// A mapped piece of memory, zeroed.
 #[derive(Debug)]
 pub(crate) struct Buffers {
     start: *mut u8,
@@ -17,7 +16,6 @@ pub(crate) struct Buffers {
 }
 
 impl Buffers {
-    /// Maps at least `length` bytes.
     pub fn new(length: u64) -> Result<Self, EngineError> {
         let refused = |reason| EngineError::Memory {
             bytes: length,
@@ -52,14 +50,12 @@ impl Buffers {
         })
     }
 
-    /// Address of byte `offset`.
     pub fn at(&self, offset: usize) -> *mut u8 {
         assert!(offset < self.length, "a place lies within its buffers");
-        // SAFETY: the offset was just held against the length of the mapping.
+        // SAFETY: the offset was just checked against the length of the mapping.
         unsafe { self.start.add(offset) }
     }
 
-    /// Bytes mapped.
     pub fn length(&self) -> usize {
         self.length
     }
@@ -67,7 +63,7 @@ impl Buffers {
 
 impl Drop for Buffers {
     fn drop(&mut self) {
-        // SAFETY: this is the mapping made in `new`; nothing refers to it any more once its owner is dropped.
+        // SAFETY: this is the mapping made in `new`; nothing refers to it once its owner is dropped.
         unsafe { libc::munmap(self.start.cast(), self.length) };
     }
 }

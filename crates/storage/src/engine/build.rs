@@ -1,4 +1,4 @@
-//! Makes a worker: its buffers, slots, lanes and streams, and the way to the kernel.
+//! Builds a worker: its buffers, slots, lanes and streams, and its backend.
 
 use std::fs::File;
 
@@ -26,7 +26,6 @@ use crate::run::Run;
 
 const NS_PER_S: u64 = 1_000_000_000;
 
-/// What one worker is given.
 pub(crate) struct Job<'a> {
     pub index: usize,
     pub run: &'a Run,
@@ -36,10 +35,10 @@ pub(crate) struct Job<'a> {
     pub shared: &'a Shared,
 }
 
-/// The loop of a worker that is ready, to be called with the start of the run.
+/// Loop of a worker that is ready, to be called with the start of the run.
 type Work<'w> = dyn FnOnce(u64) -> Result<WorkerEnd, EngineError> + 'w;
 
-/// Makes the worker on the calling thread, which is the one it has to run on, and hands it to `then`.
+/// Builds the worker on the calling thread, on which it has to run, and passes its loop to `then`.
 pub(crate) fn with_worker<R>(
     job: &Job<'_>,
     files: &[&File],
@@ -62,7 +61,7 @@ pub(crate) fn with_worker<R>(
     Ok(run_with(job, parts, pool, Way::Threads { reason }, then))
 }
 
-/// Carries out the work on a device that is not the kernel's, from time 0 of its clock.
+/// Does the work on a device other than the kernel's, from time 0 of its clock.
 pub(crate) fn work_on<B: Backend>(job: &Job<'_>, device: B) -> Result<WorkerEnd, EngineError> {
     let reason = "a programmed device".to_owned();
     let parts = Parts::new(job)?;
@@ -71,7 +70,7 @@ pub(crate) fn work_on<B: Backend>(job: &Job<'_>, device: B) -> Result<WorkerEnd,
     })
 }
 
-/// What a worker has whatever its way to the kernel.
+/// Parts of a worker that do not depend on its backend.
 struct Parts {
     lanes: Vec<Lane>,
     slots: Vec<Slot>,
@@ -107,7 +106,7 @@ impl Parts {
         Ok(parts)
     }
 
-    /// Adds a lane whose buffers begin at byte `at`; the byte behind them.
+    /// Adds a lane whose buffers begin at byte `at`, and returns the byte after them.
     fn add_lane(
         &mut self,
         job: &Job<'_>,
@@ -130,7 +129,7 @@ impl Parts {
             });
             let write = plan.buffer_bytes[Operation::Write.index()];
             if write > 0 {
-                // SAFETY: these bytes of the mapping are this slot's alone, and nobody works with it yet.
+                // SAFETY: these bytes of the mapping belong to this slot, which is not in use yet.
                 let data = unsafe { std::slice::from_raw_parts_mut(buffers[1], write) };
                 self.contents[sd].fill(data);
             }

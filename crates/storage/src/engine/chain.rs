@@ -1,6 +1,6 @@
-//! I/Os on validated SDs are chains: a block is read and proven before it is written over, and, where asked for, read
-//! again after it. Only the I/O that the stream asked for is in the figures. So are writes that are synchronized one by
-//! one, and there the whole chain is in the figures.
+//! I/Os on validated SDs are chains: a block is read and proven before it is overwritten and, if requested, read
+//! again afterwards. Only the I/O of the stream is in the figures. Writes with an `fdatasync` each are chains as
+//! well, and there the whole chain is in the figures.
 
 use super::backend::{Backend, Request};
 use super::error::Operation;
@@ -9,7 +9,7 @@ use super::proof::Corruption;
 use super::worker::Worker;
 
 impl<B: Backend> Worker<'_, B> {
-    /// Begins the chain for the I/O in slot `number`, whose blocks were taken before.
+    /// Begins the chain for the I/O in slot `number`, whose blocks are already taken.
     pub(crate) fn begin_chain(&mut self, number: usize) {
         let slot = &mut self.slots[number];
         let request = slot.request;
@@ -27,7 +27,6 @@ impl<B: Backend> Worker<'_, B> {
         }
     }
 
-    /// Stamps the data of a write and announces it to the journal.
     fn begin_write(&mut self, number: usize) {
         let slot = &mut self.slots[number];
         slot.phase = Phase::Write;
@@ -35,7 +34,7 @@ impl<B: Backend> Worker<'_, B> {
         let address = request.offset - self.offsets[request.file as usize];
         let length = u64::from(request.length);
         if let Some(validated) = &mut self.validated[request.file as usize] {
-            // SAFETY: the slot is this chain's, and so is its buffer, which holds the largest write.
+            // SAFETY: the slot and its buffer, which holds the largest write, belong to this chain.
             let data = unsafe { std::slice::from_raw_parts_mut(request.buffer, length as usize) };
             validated.proof.stamp(data, address);
             if let Some(journal) = &mut validated.journal {
@@ -46,7 +45,7 @@ impl<B: Backend> Worker<'_, B> {
         }
     }
 
-    /// Goes on with the chain in slot `number` after one of its requests has completed, wholly or not.
+    /// Continues the chain in slot `number` after one of its requests has completed, wholly or partly.
     #[cold]
     pub(crate) fn go_on(&mut self, number: usize, is_whole: bool, now_ns: u64) -> Step {
         let request = self.slots[number].request;
@@ -64,7 +63,7 @@ impl<B: Backend> Worker<'_, B> {
         };
         let is_good = is_whole && found.is_none();
         if phase == Phase::ReadBefore && is_good && !self.is_ending() {
-            // The write is what the figures are about; its proof was before its time.
+            // The figures are about the write, so the time of its proof is excluded.
             self.slots[number].times.issued_ns = now_ns;
             self.begin_write(number);
             return Step::Next;
@@ -90,7 +89,7 @@ impl<B: Backend> Worker<'_, B> {
         Step::Done(found.map(Corruption::fault))
     }
 
-    /// Goes from the write in slot `number` to its `fdatasync`, or ends with that.
+    /// Goes from the write in slot `number` to its `fdatasync`, or ends after that.
     fn synchronize(&mut self, number: usize, is_whole: bool) -> Step {
         let slot = &mut self.slots[number];
         if slot.phase == Phase::WriteThenSync && is_whole {
@@ -101,18 +100,18 @@ impl<B: Backend> Worker<'_, B> {
         if slot.phase == Phase::Sync {
             slot.times.submitted_ns = slot.measured.submitted_ns;
         }
-        // The next I/O of the slot may be a read.
         slot.phase = Phase::Plain;
         Step::Done(None)
     }
 
-    /// Holds what the slot has read against what is known; of a corrupted block nothing is known any more.
+    /// Checks the data that the slot has read against what is known; nothing is known of a corrupted block
+    /// afterwards.
     fn prove(&mut self, number: usize) -> Option<Corruption> {
         let slot = &self.slots[number];
         let request = slot.request;
         let address = request.offset - self.offsets[request.file as usize];
         let validated = self.validated[request.file as usize].as_mut()?;
-        // SAFETY: the read into this buffer has completed, and the slot is this chain's.
+        // SAFETY: the read into this buffer has completed, and the slot belongs to this chain.
         let data = unsafe {
             std::slice::from_raw_parts(slot.buffer(Operation::Read), request.length as usize)
         };
@@ -121,7 +120,7 @@ impl<B: Backend> Worker<'_, B> {
         Some(corruption)
     }
 
-    /// A write is over: its blocks have their next generation, or nobody knows what they hold.
+    /// Gives the blocks of a finished write their next generation, or marks them unknown if the write was partial.
     fn settle_write(&mut self, request: &Request, is_whole: bool) {
         let address = request.offset - self.offsets[request.file as usize];
         let Some(validated) = &mut self.validated[request.file as usize] else {

@@ -1,4 +1,4 @@
-//! Puts together what the workers tell: intervals as they end, and the outcome.
+//! Adds up the workers' reports: intervals as they end, and the outcome.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
@@ -19,20 +19,19 @@ use super::shared::Shared;
 use super::trace::Trace;
 use crate::run::{DataLimit, Run};
 
-/// How often the wish to stop is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
-/// Faults that are described; the others are counted.
+/// Faults that are described; further ones are only counted.
 const FAULTS_MAX: usize = 64;
 
 pub(crate) struct Collector<'a> {
     run: &'a Run,
     storage_bytes: u64,
-    /// For each worker the places of its cells among all cells.
+    /// Positions of each worker's cells among all cells.
     places: Vec<Vec<usize>>,
     way: Option<Way>,
-    /// Intervals that not all workers have told.
+    /// Intervals that some workers have not reported yet.
     open: BTreeMap<u32, Interval>,
-    /// Last interval that each worker has told; `u32::MAX` when it has finished.
+    /// Last interval that each worker has reported; `u32::MAX` when it has finished.
     told_by: Vec<u32>,
     next: u32,
     totals: Totals,
@@ -90,7 +89,6 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// Waits until all workers can start.
     pub fn until_ready(
         &mut self,
         messages: &Receiver<Message>,
@@ -106,7 +104,6 @@ impl<'a> Collector<'a> {
         Ok(())
     }
 
-    /// Takes what workers tell until all have finished.
     pub fn until_finished(
         &mut self,
         messages: &Receiver<Message>,
@@ -129,7 +126,7 @@ impl<'a> Collector<'a> {
         failure.map_or(Ok(()), Err)
     }
 
-    /// Takes what has been told so far, without waiting; `since_ns` have passed since the start.
+    /// Takes the reports so far, without waiting; `since_ns` have passed since the start.
     pub fn keep_up(
         &mut self,
         messages: &Receiver<Message>,
@@ -138,14 +135,14 @@ impl<'a> Collector<'a> {
         since_ns: u64,
         told: &mut dyn FnMut(EngineEvent<'_>),
     ) {
-        // A worker that fails says so to its caller as well, where there is but one.
+        // The single worker of this path also returns its failure to the caller.
         messages
             .try_iter()
             .for_each(|message| self.take(message, shared, told, &mut None));
         self.look(shared, stop, since_ns);
     }
 
-    /// Ends the run if its user says so, or if too much failed.
+    /// Ends the run if its user stopped it or if too many I/Os failed.
     fn look(&mut self, shared: &Shared, stop: &AtomicBool, since_ns: u64) {
         if stop.load(Relaxed) {
             self.end(shared, Ended::Stopped);
@@ -165,7 +162,7 @@ impl<'a> Collector<'a> {
         match message {
             Message::Ready(_) => {}
             Message::Failed(error) => {
-                // The others end in good order; this worker counts as finished with nothing.
+                // The other workers end in good order; this one counts as finished without figures.
                 *failure = Some(error);
                 self.end(shared, Ended::Errors);
                 self.ends.push(WorkerEnd::default());
@@ -207,7 +204,7 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// Tells the intervals that are complete.
+    /// Reports the intervals that are complete.
     fn tell(&mut self, shared: &Shared, told: &mut dyn FnMut(EngineEvent<'_>)) {
         let complete = self.told_by.iter().copied().min().unwrap_or(0);
         while self.next <= complete {
@@ -256,7 +253,7 @@ impl<'a> Collector<'a> {
             || is_reached(stop.written_max, written)
     }
 
-    /// The whole, when all workers have finished.
+    /// Outcome of the run once all workers have finished.
     pub fn outcome(self, shared: &Shared) -> (Outcome, Vec<(usize, Validated)>) {
         let mut latencies: Vec<[Latencies; 2]> = self
             .totals
@@ -280,7 +277,7 @@ impl<'a> Collector<'a> {
         let mut known = Vec::new();
         for end in self.ends {
             let places = self.places[end.worker].iter();
-            // Of a worker that ended in its warm-up nothing counts, unless all did.
+            // A worker that ended in its warm-up contributes nothing, unless all did.
             for (place, pair) in places.zip(end.latencies) {
                 if end.counts || ends_in_warmup {
                     latencies[*place] = pair;
@@ -363,7 +360,7 @@ fn empty_cells(run: &Run) -> Vec<Cell> {
         .collect()
 }
 
-/// What all workers have: the least of it.
+/// Features that both workers have.
 fn weakest(known: Option<Way>, new: Way) -> Way {
     match (known, new) {
         (Some(Way::Ring(a)), Way::Ring(b)) => Way::Ring(a.both(b)),

@@ -1,7 +1,8 @@
-//! What is written: data that compresses and deduplicates as requested, in every piece from a sector up, and no more than that.
+//! Contents of writes: data that compresses and deduplicates as requested, in pieces of a sector or more, and not
+//! beyond that.
 //!
-//! Every sector of every write is made afresh: random bytes, and zeros behind them where it has to compress. No sector occurs
-//! twice unless it belongs to a duplicate, so an array finds nothing else whatever its units are.
+//! Every sector of every write is generated: random bytes, then zeros if it has to compress. No sector occurs twice
+//! unless it belongs to a duplicate, so an array finds no other savings whatever its units are.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::Read;
@@ -17,53 +18,51 @@ use crate::regular;
 use crate::run::{DuplicateSets, StorageDefinition};
 
 const SECTOR: usize = SECTOR_BYTES as usize;
-/// The increment of a Weyl sequence: its numbers repeat after 2^64, and are spread evenly on the way.
+/// Increment of a Weyl sequence: its numbers repeat after 2^64, and are spread evenly until then.
 const WEYL: u64 = 0x9E37_79B9_7F4A_7C15;
-/// What compressors take beside the random bytes of a sector: the head of each piece, and of each run of zeros its length, its
-/// distance, and the length of what is before it. Between LZ4 and Zstandard, for pieces of a sector and of a file.
+/// Bytes that compressors add to the random bytes of a sector: the head of each piece, and for each run of zeros its
+/// length, distance, and the length before it. The value is between LZ4's and Zstandard's, for pieces of a sector and
+/// of a file.
 const HEADS_BYTES: f64 = 8.0;
-/// The more a sector is compressed, the less of it this may be.
+/// The overhead shrinks with the compression ratio by this many bytes.
 const HEADS_PER_RATIO_BYTES: f64 = 28.0;
-/// Fewer random bytes would occur twice.
+/// Fewer random bytes would repeat by chance.
 const RANDOM_BYTES_MIN: f64 = 8.0;
-/// How often random data carry their address, so that a misdirected block can be found, and a pattern what makes its blocks
-/// differ.
+/// Random data carry their address at this interval, so that a misdirected block can be found; in a pattern it makes
+/// blocks differ.
 const STAMP_EVERY_BYTES: u64 = 4096;
 const STAMP_BYTES: usize = 16;
-/// A pattern file is read up to here.
 const PATTERN_BYTES_MAX: u64 = 16 << 20;
-/// What two executions write differs, or an array would find the first one's data in the second's.
+/// Executions must write different data; otherwise an array would find the first one's data in the second's.
 static EXECUTION: LazyLock<u64> = LazyLock::new(|| RandomState::new().build_hasher().finish());
 
-/// What is written to one SD.
 #[derive(Debug, Clone)]
 pub(crate) struct Content {
     source: Source,
     dedup: Option<Duplicates>,
-    /// Of this SD alone: two SDs have nothing in common.
+    /// Seed of this SD, so that two SDs have no data in common.
     owner: u64,
     writes: u64,
 }
 
 #[derive(Debug, Clone)]
 enum Source {
-    /// So many random bytes in each sector, and zeros behind them.
+    /// Number of random bytes in each sector, followed by zeros.
     Random(usize),
-    /// The bytes of a file, or of as much of it as a unit of deduplication holds, again and again.
+    /// Bytes of a file, repeated; cut to whole units of deduplication.
     Pattern(Vec<u8>),
 }
 
-/// Which units are duplicates, decided by their address alone, so that writing again changes nothing.
+/// Choice of duplicate units by their address only, so that rewriting changes nothing.
 #[derive(Debug, Clone, Copy)]
 struct Duplicates {
     unit_bytes: u64,
     sets: u64,
-    /// Of 2^64 units so many are duplicates.
+    /// A unit is a duplicate if its hash, of 2^64, is below this.
     threshold: u64,
 }
 
 impl Content {
-    /// What an SD of `size_bytes` asks for.
     pub fn new(sd: &StorageDefinition, size_bytes: u64, seed: u64) -> Result<Self, EngineError> {
         let asked = &sd.content;
         let dedup = asked.dedup.map(|dedup| {
@@ -104,7 +103,7 @@ impl Content {
         })
     }
 
-    /// Fills a buffer once, before the run, with what stays as it is.
+    /// Fills a buffer once, before the run, with the bytes that never change.
     pub fn fill(&self, buffer: &mut [u8]) {
         if let Source::Pattern(bytes) = &self.source {
             for piece in buffer.chunks_mut(bytes.len()) {
@@ -113,7 +112,7 @@ impl Content {
         }
     }
 
-    /// Makes the blocks of one write what they are to be.
+    /// Sets the bytes of the blocks of one write.
     #[inline]
     pub fn stamp(&mut self, buffer: &mut [u8], address: u64) {
         self.writes += 1;
@@ -142,7 +141,7 @@ impl Content {
         }
     }
 
-    /// What a sector's bytes follow from: where it stands in a unit that occurs more often, or a number of its own.
+    /// Seed of a sector's bytes: its position in a duplicated unit, or a number used once.
     #[inline]
     fn name_of(&self, address: u64) -> u64 {
         let (whose, within) = match self.dedup {
@@ -151,7 +150,7 @@ impl Content {
                 let lot = mix(self.owner ^ unit);
                 let whose = match lot < dedup.threshold {
                     true => mix(lot) % dedup.sets,
-                    // Beyond all sets.
+                    // Above all sets.
                     false => unit | 1 << 63,
                 };
                 (whose, address % dedup.unit_bytes)
@@ -162,7 +161,7 @@ impl Content {
     }
 }
 
-/// Random bytes of a sector that compresses as `ratio` says, with what the compressor needs to say so.
+/// Random bytes in a sector that compresses by `ratio`, after the compressor's overhead.
 fn random_bytes(ratio: f64) -> usize {
     if ratio > 1.0 {
         (SECTOR as f64 / ratio - HEADS_BYTES.min(HEADS_PER_RATIO_BYTES / ratio))
@@ -173,7 +172,7 @@ fn random_bytes(ratio: f64) -> usize {
     }
 }
 
-/// A Weyl sequence whose halves are folded is all that a compressor must not see through, and costs one addition a word.
+/// A Weyl sequence with its halves folded costs one addition per word, and no compressor finds it.
 #[inline]
 fn write_sector(sector: &mut [u8], random: usize, name: u64) {
     let (bytes, zeros) = sector.split_at_mut(random.min(sector.len()));
@@ -191,7 +190,6 @@ fn write_sector(sector: &mut [u8], random: usize, name: u64) {
     zeros.fill(0);
 }
 
-/// What a pattern file holds.
 pub(crate) fn pattern(path: &Path) -> Result<Vec<u8>, EngineError> {
     let refused = |reason| EngineError::SideFile {
         path: path.to_owned(),
@@ -234,7 +232,7 @@ mod tests {
         }
     }
 
-    /// What writes of `unit` bytes leave of an SD of so many units.
+    /// Contents of an SD of `units` units after it was written in units of `unit` bytes.
     fn written(asked: &DataContent, units: u64, unit: usize) -> Vec<u8> {
         let mut content = Content::new(&sd("/f", asked), units * unit as u64, 3).unwrap();
         let mut buffer = vec![0; unit];
@@ -265,13 +263,13 @@ mod tests {
         }
     }
 
-    /// All pieces of a length by those that differ.
+    /// Number of pieces of a length divided by the number of distinct ones.
     fn dedup_ratio(all: &[u8], piece: usize) -> f64 {
         let kept: HashSet<&[u8]> = all.chunks(piece).collect();
         all.chunks(piece).count() as f64 / kept.len() as f64
     }
 
-    /// Compressed piece by piece, with the length that says so.
+    /// Ratio of compression piece by piece.
     fn compression_ratio(all: &[u8], piece: usize) -> f64 {
         let compressed = |piece: &[u8]| {
             let mut encoder =
@@ -298,7 +296,8 @@ mod tests {
         }
     }
 
-    /// Huffman's tables alone are a good part of a sector, so deflate is held to it from 4 KiB up, and the sector by its zeros.
+    /// Huffman's tables are a large part of a sector, so deflate is checked from 4 KiB up, and the sector by its
+    /// zeros.
     #[test]
     fn every_piece_compresses_as_requested() {
         for (ratio, transfer) in [(1.5, 8192), (2.0, 512), (3.0, 8192), (4.0, 128 * 1024)] {

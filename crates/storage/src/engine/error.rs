@@ -1,14 +1,13 @@
-//! What can go wrong, in sentences for whoever started the run.
+//! Errors of the engine, as sentences for the user who started the run.
 
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Why a run cannot begin, or could not go on.
+/// Reason why a run cannot begin or could not continue.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
-    /// A file or device cannot be opened.
     #[error("SD {sd}: {} cannot be opened for {access} ({reason}); check the path and its permissions", path.display())]
     Open {
         sd: String,
@@ -17,10 +16,9 @@ pub enum EngineError {
         access: &'static str,
         reason: io::Error,
     },
-    /// There is no such file.
     #[error("SD {sd}: {} does not exist; check the path, or give size= to create the file", path.display())]
     Absent { sd: String, path: PathBuf },
-    /// More is to be made than there is room for.
+    /// The files to be created exceed the free space.
     #[error(
         "the files of this list need {wanted_bytes} bytes in {}, where {free_bytes} are free; use a smaller size=, or \
          free some space",
@@ -28,18 +26,16 @@ pub enum EngineError {
     )]
     NoRoom {
         folder: PathBuf,
-        /// Bytes that are missing of the files.
         wanted_bytes: u64,
-        /// Bytes that are free.
         free_bytes: u64,
     },
-    /// Somebody else has the device.
+    /// The device is in use by others.
     #[error(
         "SD {sd}: {} is mounted or otherwise in use, and writing to it would destroy its contents; unmount it",
         path.display()
     )]
     InUse { sd: String, path: PathBuf },
-    /// The device says that it holds something.
+    /// The device carries a signature.
     #[error(
         "SD {sd}: {} holds {what}, and writing to it would destroy that; name another device, or erase its signature \
          (wipefs)",
@@ -50,27 +46,26 @@ pub enum EngineError {
         path: PathBuf,
         what: String,
     },
-    /// Two SDs are the same thing, and blocks of one would be found changed by the other.
+    /// Two SDs are the same file or device, so that one would find the other's blocks changed.
     #[error("SD {sd}: {} is the same file or device as SD {other}, so its blocks cannot be validated; name it \
              once", path.display())]
     Twice {
         sd: String,
-        /// Name of the SD that has it already.
+        /// Name of the SD that already uses it.
         other: String,
         path: PathBuf,
     },
-    /// Neither a file nor a device.
+    /// The path is neither a file nor a block device.
     #[error("SD {sd}: {} is {what}; name a file or a block device", path.display())]
     Kind {
         sd: String,
         path: PathBuf,
         what: &'static str,
     },
-    /// A block device through the page cache measures memory.
+    /// A block device through the page cache would measure memory.
     #[error("SD {sd}: {} is a block device and would be measured through the page cache; add \
              openflags=o_direct", path.display())]
     NotDirect { sd: String, path: PathBuf },
-    /// The size is needed and not known.
     #[error("SD {sd}: {} has no size of its own; add size=", path.display())]
     NoSize { sd: String, path: PathBuf },
     #[error("SD {sd}: {} has {have_bytes} bytes, but size= is {asked_bytes}; format it first, or use a smaller \
@@ -78,23 +73,21 @@ pub enum EngineError {
     TooSmall {
         sd: String,
         path: PathBuf,
-        /// Bytes there are.
         have_bytes: u64,
         asked_bytes: u64,
     },
-    /// Addresses or sizes the device does not take.
+    /// Addresses or sizes are not aligned to the device.
     #[error("SD {sd}: {what} of {bytes} bytes is not a multiple of {unit_bytes}, which {} requires with these \
              openflags", path.display())]
     Unaligned {
         sd: String,
         path: PathBuf,
-        /// What is not aligned.
+        /// Misaligned parameter.
         what: &'static str,
         bytes: u64,
-        /// What it has to be a multiple of.
         unit_bytes: u64,
     },
-    /// No room for two blocks.
+    /// The range is narrower than two blocks.
     #[error(
         "WD {workload}: its range on {sds} has {width_bytes} bytes, less than two transfers of {size_bytes}; widen the range, \
          enlarge the SD or make the transfers smaller"
@@ -102,19 +95,17 @@ pub enum EngineError {
     Narrow {
         workload: String,
         sds: String,
-        /// Bytes of the range.
         width_bytes: u64,
-        /// Largest transfer on the SD.
         size_bytes: u64,
     },
-    /// The run cannot be carried out as it stands.
+    /// The run cannot be carried out as it is defined.
     #[error("the run {run} is not possible: {what}")]
     Unusable {
         run: String,
-        /// What is wrong and what to do.
+        /// Problem and way out.
         what: String,
     },
-    /// More than the engine keeps.
+    /// A number exceeds the engine's limit.
     #[error("the run {run} needs {count} {what}, but at most {limit} are supported; use fewer")]
     TooMany {
         run: String,
@@ -122,12 +113,11 @@ pub enum EngineError {
         what: &'static str,
         limit: u64,
     },
-    /// Memory for the data in flight.
     #[error(
         "{bytes} bytes of memory for the data in flight cannot be allocated ({reason}); lower threads= or xfersize="
     )]
     Memory { bytes: u64, reason: io::Error },
-    /// A file that a list names beside what it works on (pattern, journal, monitor file).
+    /// A file that a list names in addition to its SDs (pattern, journal, monitor file) cannot be used.
     #[error("{} cannot be used as {purpose} ({reason}); check the path, its permissions and the free space \
              there", path.display())]
     SideFile {
@@ -135,10 +125,10 @@ pub enum EngineError {
         purpose: &'static str,
         reason: io::Error,
     },
-    /// The kernel refused the ring itself in the midst of work.
+    /// The kernel refused the ring itself during the run.
     #[error("the kernel refused to take more I/O ({reason}); the run ended early")]
     Submit { reason: io::Error },
-    /// A thread of the engine is gone.
+    /// A thread of the engine ended unexpectedly.
     #[error(
         "a thread of the storage engine ended unexpectedly; report this with the parameter file"
     )]
@@ -175,27 +165,24 @@ pub struct IoFault {
     pub path: PathBuf,
     pub workload: String,
     pub operation: Operation,
-    /// Address in the file or device, in bytes.
+    /// Address in the file or device.
     pub offset_bytes: u64,
-    /// Bytes it asked for.
+    /// Bytes requested.
     pub size_bytes: u64,
     pub at: Duration,
     pub what: Fault,
 }
 
-/// What happened to an I/O that failed.
+/// Kind of failure of an I/O.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fault {
-    /// The system refused, with this number.
+    /// Error number of the system.
     System(i32),
-    /// Fewer bytes than asked for.
-    Short {
-        /// Bytes that were transferred.
-        done_bytes: u64,
-    },
-    /// What was read is not what was written.
+    /// Fewer bytes than requested.
+    Short { done_bytes: u64 },
+    /// The data read differ from the data written.
     Corrupt {
-        /// Address of the sector in the file or device, in bytes: a part of what was read.
+        /// Address of the corrupted sector in the file or device, within the bytes read.
         offset_bytes: u64,
         what: String,
     },
@@ -223,7 +210,7 @@ impl fmt::Display for IoFault {
                     _ => write!(f, "failed: {said}"),
                 }
             }
-            // What is written in part found no room for the rest: Linux tells the reason at the next write alone.
+            // A short write means no space for the rest: Linux reports the reason only at the next write.
             Fault::Short { done_bytes } if *operation == Operation::Write => write!(
                 f,
                 "was short: {done_bytes} bytes were written; the file system is full, or a quota or file-size limit is reached"

@@ -1,8 +1,8 @@
-//! What a run amounts to: counts and times by interval, and histograms of all that counts.
+//! Figures of a run: counts and times by interval, and histograms of everything that counts.
 //!
-//! Every I/O has three times. *Service* runs from its hand-over to the kernel until its completion was seen. *Issued*
-//! runs from when it was taken from its queue, as vdbench counts: a thread takes the time when it begins its call.
-//! *Response* runs from when it was meant to start, and so shows the queue in front of a device that is too slow.
+//! Every I/O has three times. *Service* runs from its hand-over to the kernel to its observed completion. *Issued*
+//! runs from when it was taken from its queue, as in vdbench, where a thread takes the time when it begins its call.
+//! *Response* runs from its intended start, and so includes the queue in front of a device that is too slow.
 
 use std::time::Duration;
 
@@ -22,19 +22,18 @@ pub fn cells_of(run: &Run) -> Vec<(usize, usize)> {
         .collect()
 }
 
-/// The three times of one kind of I/O, as distributions.
+/// Distributions of the three times of one kind of I/O.
 #[derive(Debug, Clone, Default)]
 pub struct Latencies {
     /// Hand-over to the kernel → completion.
     pub service: Histogram,
-    /// Taken from its queue → completion: what vdbench calls response time.
+    /// Taken from its queue → completion: vdbench's response time.
     pub issued: Histogram,
-    /// Intended start → completion. At a maximum, where nothing is intended, the same as `issued`.
+    /// Intended start → completion; equal to `issued` at a maximum rate, which has no intended starts.
     pub response: Histogram,
 }
 
 impl Latencies {
-    /// Adds all of `other`.
     pub fn merge(&mut self, other: &Latencies) {
         self.service.merge(&other.service);
         self.issued.merge(&other.issued);
@@ -46,12 +45,10 @@ impl Latencies {
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Tally {
     pub operations: u64,
-    /// Bytes they transferred.
     pub bytes: u64,
-    /// I/Os that failed; they are in no other figure.
+    /// I/Os that failed; no other figure includes them.
     pub errors: u64,
     pub service_ns: u64,
-    /// Sum of times since issue.
     pub issued_ns: u64,
     pub issued_square_ns2: f64,
     pub issued_max_ns: u64,
@@ -73,7 +70,6 @@ impl Tally {
         self.response_max_ns = self.response_max_ns.max(response_ns);
     }
 
-    /// Adds all of `other`.
     pub fn merge(&mut self, other: &Tally) {
         self.operations += other.operations;
         self.bytes += other.bytes;
@@ -104,20 +100,17 @@ impl Tally {
     }
 }
 
-/// Sums of one stream on one SD. A run has one for each; a stream over SDs that are concatenated has several.
+/// Sums of one stream on one SD. A run has one per pair; a stream over concatenated SDs has several.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Cell {
-    /// Index of the stream in the run.
     pub stream: usize,
-    /// Index of the SD in the run.
     pub storage: usize,
     pub tallies: [Tally; 2],
-    /// Sum over time of the I/Os in flight; divided by the length of time it is the queue depth.
+    /// Integral of the I/Os in flight over time; divided by the length of time it is the queue depth.
     pub in_flight_ns: u64,
 }
 
 impl Cell {
-    /// What was read, or written.
     #[must_use]
     pub fn of(&self, operation: Operation) -> &Tally {
         &self.tallies[operation.index()]
@@ -130,7 +123,6 @@ impl Cell {
         all
     }
 
-    /// Adds all of `other`.
     pub fn merge(&mut self, other: &Cell) {
         for (mine, theirs) in self.tallies.iter_mut().zip(&other.tallies) {
             mine.merge(theirs);
@@ -139,22 +131,22 @@ impl Cell {
     }
 }
 
-/// One interval of a run, as all workers together saw it.
+/// One interval of a run, summed over all workers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Interval {
-    /// Its number, from 1.
+    /// Number, from 1.
     pub number: u32,
-    /// Whether it is part of the totals; warm-up is not.
+    /// The interval is in the totals, so it is after the warm-up.
     pub counted: bool,
-    /// Its end, since the start of the run.
+    /// End since the start of the run.
     pub end: Duration,
-    /// Its length; only the last one may be shorter.
+    /// Length; only the last interval may be shorter.
     pub length: Duration,
-    /// What was done, in the order of [`cells_of`].
+    /// Sums in the order of [`cells_of`].
     pub cells: Vec<Cell>,
 }
 
-/// What is told while a run goes on.
+/// Event that is reported during a run.
 #[derive(Debug, Clone, Copy)]
 pub enum EngineEvent<'a> {
     Interval(&'a Interval),
@@ -163,48 +155,46 @@ pub enum EngineEvent<'a> {
     Recovered(&'a Recovery),
 }
 
-/// Why a run came to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
     Elapsed,
-    /// All streams that end by themselves have ended.
     StreamsDone,
-    /// An amount of data was reached.
     DataLimit,
     Errors,
     Stopped,
-    /// It was to recover journals and to do nothing else.
+    /// The run only had to recover journals.
     Recovered,
 }
 
-/// By which way I/Os reached the kernel.
+/// Interface through which I/Os reached the kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Way {
-    /// io_uring, with what all workers were granted.
+    /// io_uring, with the features that all workers were granted.
     Ring(RingFeatures),
-    /// Threads that block in `pread` and `pwrite`, and why.
+    /// Threads that block in `pread` and `pwrite`.
     Threads {
-        /// The reason: what the kernel said, or that it was asked for.
+        /// Answer of the kernel, or the request for threads.
         reason: String,
     },
 }
 
-/// What the engine itself used, and where it came late.
+/// Processor time of the engine itself, and its late starts.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Driver {
     pub workers: usize,
-    /// Processor time of these threads from the start of the run to its end, the kernel's work for them included.
+    /// Processor time of these threads from start to end of the run, including the kernel's work for them.
     pub workers_cpu: Duration,
-    /// Processor time of the whole process meanwhile: also the kernel's helpers of a ring and all other threads.
+    /// Processor time of the whole process in the same time, including the kernel's helpers of a ring and all other
+    /// threads.
     pub process_cpu: Duration,
-    /// Starts more than a millisecond after the intended one although nothing held them back but the engine, or a backlog of
-    /// the time in which it did not run.
+    /// I/Os that started more than a millisecond late for no reason but the engine, or for a backlog of a time in
+    /// which the engine did not run.
     pub late_starts: u64,
-    /// The latest of all of these.
+    /// Largest delay of these.
     pub late_max: Duration,
-    /// These starts, and those that were late because they queued behind them.
+    /// Number of these I/Os, plus those that were late because they queued after them.
     pub late_queued: u64,
-    /// How long the engine did not run although it should have, in pieces that are long enough to be called stops.
+    /// Time in which the engine should have run and did not, in pieces long enough to count as stops.
     pub stopped: Duration,
 }
 
@@ -220,47 +210,45 @@ impl Driver {
     }
 }
 
-/// What a run amounts to.
+/// Result of a run.
 #[derive(Debug, Clone)]
 pub struct Outcome {
-    /// Time that counts: the intervals after the warm-up, or all of them where it ended before.
+    /// Time that counts: the intervals after the warm-up, or all if the run ended before that.
     pub counted: Duration,
-    /// Whether the run ended before its warm-up did, so that all of it counts.
+    /// The run ended within its warm-up, so that all of it counts.
     pub ends_in_warmup: bool,
-    /// From the start to the end, warm-up included.
+    /// Time from start to end, including the warm-up.
     pub elapsed: Duration,
-    /// Sums of what counts, in the order of [`cells_of`].
+    /// Counted sums, in the order of [`cells_of`].
     pub cells: Vec<Cell>,
-    /// Sums of everything, warm-up included.
+    /// Sums including the warm-up.
     pub all_cells: Vec<Cell>,
-    /// Distributions of what counts, reads and writes, in the same order.
+    /// Counted distributions of reads and writes, in the same order.
     pub latencies: Vec<[Latencies; 2]>,
-    /// I/Os in flight when the time was over: awaited, and in no other figure.
+    /// I/Os in flight at the end of the time: awaited, and in no other figure.
     pub drained: u64,
-    /// I/Os whose intended start had come and that had not been started when the time was over.
+    /// I/Os that were due and had not started at the end of the time.
     pub unserved: u64,
-    /// How long the oldest of these had waited.
+    /// Longest waiting time among these.
     pub unserved_wait_max: Duration,
-    /// I/Os that failed, all of them.
+    /// Number of failed I/Os, including those in the warm-up.
     pub faults_count: u64,
     pub faults: Vec<IoFault>,
-    /// Files that could not be written back at the end, each with a sentence.
+    /// Files that could not be synchronized at the end, each with a sentence.
     pub close_errors: Vec<String>,
     pub ended: Ended,
-    /// How I/Os reached the kernel.
     pub way: Way,
-    /// What the engine itself used.
     pub driver: Driver,
-    /// Blocks that were read and proven to hold what was written, where validation was asked for.
+    /// Validated blocks that were read and held what was written.
     pub blocks_proven: u64,
-    /// What journals that were recovered said, one for each SD.
+    /// Findings of the recovered journals, one for each SD.
     pub recovered: Vec<Recovery>,
-    /// Every I/O, where a recording was asked for.
+    /// Every I/O, if a recording was requested.
     pub trace: Option<super::trace::Trace>,
 }
 
 impl Outcome {
-    /// Adds a later run of the same streams, as if this one had gone on.
+    /// Appends a later run of the same streams.
     pub fn merge(&mut self, later: Self) {
         self.counted += later.counted;
         self.ends_in_warmup |= later.ends_in_warmup;
@@ -290,7 +278,7 @@ impl Outcome {
         }
     }
 
-    /// Everything that counts, added up.
+    /// Sum of all counted cells.
     #[must_use]
     pub fn total(&self) -> Tally {
         let mut total = Tally::default();
@@ -300,7 +288,7 @@ impl Outcome {
         total
     }
 
-    /// I/Os a second that count; 0 when no time counted.
+    /// Counted I/Os per second; 0 when no time counted.
     #[must_use]
     pub fn rate_iops(&self) -> f64 {
         let seconds = self.counted.as_secs_f64();
@@ -311,7 +299,7 @@ impl Outcome {
         }
     }
 
-    /// The distributions of all cells that `wanted` picks by (stream, SD, operation), merged.
+    /// Merged distributions of the cells that `wanted` picks by (stream, SD, operation).
     #[must_use]
     pub fn latencies_of(&self, wanted: impl Fn(usize, usize, Operation) -> bool) -> Latencies {
         let mut merged = Latencies::default();
@@ -325,7 +313,7 @@ impl Outcome {
         merged
     }
 
-    /// The part of all I/Os that each stream did, for curves whose points keep observed shares.
+    /// Part of all I/Os that each stream did, for curves whose points use observed shares.
     #[must_use]
     pub fn shares(&self, streams: usize) -> Vec<f64> {
         let mut operations = vec![0_u64; streams];

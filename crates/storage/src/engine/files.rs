@@ -1,4 +1,4 @@
-//! Opens what a run works on, and refuses what would do harm or measure something else.
+//! Opens the SDs of a run, and refuses those that would do harm or measure something else.
 
 use std::collections::BTreeMap;
 use std::fs::{File, FileType, Metadata, OpenOptions};
@@ -17,15 +17,15 @@ use crate::run::{Run, Sizes, StorageDefinition};
 /// Smallest unit of any device.
 pub(crate) const SECTOR_BYTES: u64 = 512;
 
-/// What may be used of an SD.
+/// Usable part of an SD.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Extent {
-    /// Bytes that addresses may fall into, before the offset is added.
+    /// Bytes that can be addressed, before the offset is added.
     pub size_bytes: u64,
     pub offset_bytes: u64,
-    /// The first block belongs to labels and partition tables, and is never touched.
+    /// The first block belongs to labels and partition tables, so it is never touched.
     pub spare_first_block: bool,
-    /// What offsets and sizes are multiples of.
+    /// Offsets and sizes are multiples of this.
     pub unit_bytes: u64,
 }
 
@@ -33,12 +33,11 @@ pub(crate) struct Extent {
 pub(crate) struct OpenStorage {
     pub file: File,
     pub extent: Extent,
-    /// Written back once at the end.
     fsync_at_close: bool,
 }
 
 impl OpenStorage {
-    /// Writes back what the cache holds, where the run asked for it.
+    /// Synchronizes the file, if the run requested it.
     pub fn finish(&self) -> io::Result<()> {
         if self.fsync_at_close {
             self.file.sync_all()?;
@@ -47,8 +46,8 @@ impl OpenStorage {
     }
 }
 
-/// Block devices that are written to, held for their user alone: the kernel gives one only while it is neither mounted nor
-/// swapped or stacked upon, and until it is given back nobody can mount it. A list of runs holds its devices to its end.
+/// Block devices to write to, held exclusively: the kernel gives one only while it is neither mounted, nor swap, nor
+/// part of another device, and nobody can mount it until it is released. A list of runs holds its devices to its end.
 #[derive(Debug, Default)]
 pub struct Claims {
     held: Mutex<BTreeMap<u64, File>>,
@@ -61,7 +60,7 @@ impl Claims {
         device: u64,
         may_destroy: &[PathBuf],
     ) -> Result<(), EngineError> {
-        // No step under the lock can panic half-way.
+        // No code under the lock can panic halfway.
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         if held.contains_key(&device) {
             return Ok(());
@@ -76,7 +75,7 @@ impl Claims {
                 refused(sd, true, reason)
             }
         })?;
-        // Looked at once: later it bears what the list has written.
+        // A device is checked once, because it later carries what the list has written.
         let found = signature::on(&sd.path, &file);
         let found = found.map_err(|reason| refused(sd, false, reason))?;
         let is_named = |path: &PathBuf| std::fs::metadata(path).is_ok_and(|it| it.rdev() == device);
@@ -96,12 +95,11 @@ impl Claims {
 pub(crate) struct Opening<'a> {
     /// Files may be shorter than their size, and grow.
     pub may_grow: bool,
-    /// Devices whose contents may be lost.
+    /// Devices whose contents may be overwritten.
     pub may_destroy: &'a [PathBuf],
     pub claims: &'a Claims,
 }
 
-/// Opens all SDs of a run, in their order.
 pub(crate) fn open_all(run: &Run, opening: &Opening<'_>) -> Result<Vec<OpenStorage>, EngineError> {
     check_twice(run)?;
     let all = run.storage.iter().enumerate();
@@ -109,8 +107,8 @@ pub(crate) fn open_all(run: &Run, opening: &Opening<'_>) -> Result<Vec<OpenStora
         .collect()
 }
 
-/// What a run will find, although nothing is made and nothing stays open. A file that is not there yet is as large as the
-/// format before the run will make it.
+/// Extents that a run will find, without creating files or holding them open. A file that does not exist is as large
+/// as the format before the run will make it.
 pub(crate) fn look_at_all(
     run: &Run,
     opening: &Opening<'_>,
@@ -139,7 +137,7 @@ pub(crate) fn look_at_all(
     run.storage.iter().enumerate().map(look).collect()
 }
 
-/// Where blocks are proven, nobody else may write them under another name.
+/// Validated blocks must not be written under another name.
 fn check_twice(run: &Run) -> Result<(), EngineError> {
     let identities: Vec<_> = run
         .storage
@@ -164,7 +162,7 @@ fn check_twice(run: &Run) -> Result<(), EngineError> {
     Ok(())
 }
 
-/// What makes two paths the same thing.
+/// Device and inode, which are the same for two paths of one file.
 fn identity(metadata: io::Result<Metadata>) -> Option<(u64, u64)> {
     let metadata = metadata.ok()?;
     let is_block = metadata.file_type().is_block_device();
@@ -199,8 +197,8 @@ fn absent(sd: &StorageDefinition) -> EngineError {
     }
 }
 
-/// What the path names; none: nothing. It is looked at before it is opened, because to open a FIFO waits for whoever is at
-/// its other end.
+/// Type of the file at the path, or `None` if there is none. It is checked before the file is opened, because opening
+/// a FIFO waits for its other end.
 fn kind(sd: &StorageDefinition) -> Result<Option<FileType>, EngineError> {
     let kind = std::fs::metadata(&sd.path).ok().map(|m| m.file_type());
     let is_device = |kind: FileType| kind.is_block_device() || kind.is_char_device();
@@ -232,7 +230,7 @@ fn open(
             path: sd.path.clone(),
         });
     }
-    // Without a size to grow to, a file would only lie there empty.
+    // A file that cannot grow to a size would only be left empty.
     let may_make = opening.may_grow && writes && kind.is_none() && !sd.is_device();
     let file = OpenOptions::new()
         .read(true)
@@ -280,7 +278,7 @@ fn flags(sd: &StorageDefinition) -> i32 {
     flags
 }
 
-/// What may be used of the file or device: the size asked for, or all of it behind the offset.
+/// Usable bytes of the file or device: the requested size, or everything after the offset.
 fn usable_size(
     sd: &StorageDefinition,
     file: &File,
@@ -315,7 +313,8 @@ fn usable_size(
     }
 }
 
-/// Without the page cache the kernel takes only whole units of the device; better said now than by every I/O.
+/// Without the page cache the kernel takes only whole units of the device; one early error is better than one for
+/// every I/O.
 fn check_alignment(
     run: &Run,
     index: usize,
@@ -350,7 +349,7 @@ fn check_alignment(
     Ok(())
 }
 
-/// What every transfer size is a sum of.
+/// All transfer sizes are multiples of these.
 fn all_sizes(sizes: &Sizes) -> Vec<u64> {
     match sizes {
         Sizes::Fixed(bytes) => vec![*bytes],
@@ -363,11 +362,11 @@ fn all_sizes(sizes: &Sizes) -> Vec<u64> {
     }
 }
 
-/// What offsets and sizes must be multiples of with `O_DIRECT`, where the file system tells (Linux 6.1) or a block device does.
+/// Unit of offsets and sizes with `O_DIRECT`, if the file system (Linux 6.1) or a block device reports it.
 fn direct_unit_bytes(file: &File) -> Option<u64> {
-    // SAFETY: all-zero is a valid `statx`, which holds nothing but numbers.
+    // SAFETY: all-zero is a valid `statx`, which consists of numbers.
     let mut status: libc::statx = unsafe { std::mem::zeroed() };
-    // SAFETY: the descriptor is open, the path an empty C string, and `status` a valid place to fill.
+    // SAFETY: the descriptor is open, the path an empty C string, and `status` a valid destination.
     let result = unsafe {
         libc::statx(
             file.as_raw_fd(),

@@ -1,17 +1,17 @@
-//! Files that are missing or too short are written to the size asked for before anything is measured on them.
+//! Files that are missing or too short are written to their size before anything is measured on them.
 
 use std::collections::BTreeSet;
 
 use crate::run::{FILL_TRANSFER_BYTES, Range, Run, StorageDefinition, Stream, fill_transfer_bytes};
 
-/// Name of the run, which scrapers of vdbench's pages know.
+/// Name of the run, which scrapers of vdbench's pages expect.
 pub const FORMAT_NAME: &str = "SD_format";
 const THREADS: u32 = 2;
 
 /// The run that brings the files of all `runs` to their size, to be carried out before them with
-/// [`Options::may_grow`](super::Options::may_grow); `None` when all are large enough. What a file has already is kept,
-/// unless `anew` asks for all of it to be written again. Devices are never formatted. Writes have `transfer_bytes`,
-/// or less where the size is no multiple of them.
+/// [`Options::may_grow`](super::Options::may_grow); `None` when all are large enough. Existing contents stay unless
+/// `rewrite` is set. Devices are never formatted. Writes have `transfer_bytes`, or less if the size is no multiple of
+/// them.
 #[must_use]
 pub fn format_run(runs: &[Run], anew: bool, transfer_bytes: Option<u64>) -> Option<Run> {
     let mut storage: Vec<StorageDefinition> = Vec::new();

@@ -1,4 +1,4 @@
-//! From what a run says to addresses: the space of each stream, its range, its areas, its pace.
+//! From a run to addresses: the space of each stream, its range, its areas, its pace.
 
 use stats::random::Random;
 
@@ -9,33 +9,32 @@ use super::files::{Extent, SECTOR_BYTES};
 use super::source::{Pace, Source};
 use crate::run::{Arrivals, Range, Rate, Run, Seek, Stream};
 
-/// Devices whose logical blocks are smaller read and write such a block for each part of it.
+/// Devices with smaller logical blocks read and write a whole block of this size for each part of it.
 const PHYSICAL_BYTES: u64 = 4096;
-/// A hot band is at least this wide.
 const HOT_BAND_BYTES_MIN: u64 = 1 << 20;
-/// A controlled maximum orders its I/Os as if so many a second were asked for.
+/// Rate by which a controlled maximum orders its I/Os.
 const CONTROLLED_IOPS: f64 = 9_999_988.0;
 
-/// The addresses of one stream: those of its SDs, one behind the other.
+/// Addresses of one stream: those of its SDs, concatenated.
 #[derive(Debug, Clone)]
 pub(crate) struct Space {
     members: Vec<Member>,
-    /// First address that may be used.
+    /// First usable address.
     first: u64,
 }
 
-/// The addresses of one SD within those of a stream.
+/// Addresses of one SD within those of a stream.
 #[derive(Debug, Clone, Copy)]
 struct Member {
     start: u64,
     end: u64,
-    /// First address that may be used on the SD.
+    /// First usable address on the SD.
     first: u64,
 }
 
 impl Space {
-    /// Where several SDs are concatenated, each gives whole transfers of the smallest size, so that those of the next one are
-    /// aligned as well, and every device spares its first block.
+    /// Concatenated SDs give whole transfers of the smallest size, so that the addresses of the next SD are aligned
+    /// as well, and every device spares its first block.
     pub fn new(run: &Run, stream: &Stream, storage: &[Extent]) -> Self {
         let largest = block_bytes(run, stream);
         let spared = |sd: usize| {
@@ -72,13 +71,13 @@ impl Space {
         self.members.last().map_or(0, |member| member.end)
     }
 
-    /// What the smallest of the SDs has room for.
+    /// Bytes of the smallest SD.
     fn narrowest(&self) -> u64 {
         let widths = self.members.iter().map(|member| member.end - member.start);
         widths.min().unwrap_or(0)
     }
 
-    /// Position among the members, and address on that SD; what would straddle two goes to the start of the second.
+    /// Index of the member, and address on its SD; an I/O that would straddle two goes to the start of the second.
     #[inline]
     pub fn place(&self, address: u64, size: u64) -> (usize, u64) {
         if self.members.len() == 1 {
@@ -97,7 +96,6 @@ impl Space {
     }
 }
 
-/// What draws the I/Os of stream `index`.
 pub(crate) fn source(
     run: &Run,
     index: usize,
@@ -158,8 +156,8 @@ pub(crate) fn source(
     })
 }
 
-/// What the start of a stride is a multiple of without `align=`: what the device demands, the physical block of most devices
-/// where the transfers are such blocks, or a block, where blocks are proven.
+/// Alignment of strides without `align=`: the device's unit, the physical block of most devices if transfers are
+/// multiples of it, or a validated block.
 fn jump_bytes(run: &Run, stream: &Stream, storage: &[Extent]) -> u64 {
     let mut sds = stream.storage.iter();
     if let Some(sd) = sds.find(|sd| run.storage[**sd].content.validation.is_some()) {
@@ -175,7 +173,6 @@ fn jump_bytes(run: &Run, stream: &Stream, storage: &[Extent]) -> u64 {
     units.fold(of_transfers, u64::max)
 }
 
-/// Names of the SDs of a stream, for messages.
 pub(crate) fn sd_names(run: &Run, stream: &Stream) -> String {
     let names: Vec<&str> = stream
         .storage
@@ -185,7 +182,7 @@ pub(crate) fn sd_names(run: &Run, stream: &Stream) -> String {
     names.join(" and ")
 }
 
-/// Largest transfer of all streams on the same SDs: the unit of bounds.
+/// Largest transfer of all streams on the same SDs, to which bounds are aligned.
 fn block_bytes(run: &Run, stream: &Stream) -> u64 {
     let beside = |other: &&Stream| other.storage.iter().any(|sd| stream.storage.contains(sd));
     let sizes = run.streams.iter().filter(beside);
@@ -206,7 +203,7 @@ fn bounds(range: Range, size: u64, banded: bool) -> (u64, u64) {
     }
 }
 
-/// The hit area at the start of the range and what is left of it; `None` when nothing is left.
+/// The hit area at the start of the range, and the rest of it; `None` when nothing remains.
 fn hit_area(
     run: &Run,
     stream: &Stream,
@@ -236,7 +233,7 @@ fn pace(run: &Run, stream: &Stream) -> Pace {
             controlled: true, ..
         } => Pace::Order(ArrivalProcess::fixed(
             CONTROLLED_IOPS * stream.share,
-            // Spikes are a matter of the clock; here only the order counts.
+            // Spikes depend on the clock; only the order matters here.
             match run.arrivals {
                 Arrivals::Spike => Arrivals::Deterministic,
                 other => other,
@@ -244,7 +241,7 @@ fn pace(run: &Run, stream: &Stream) -> Pace {
         )),
         Rate::Max { .. } => Pace::None,
         Rate::Fixed { iops } => of_clock(*iops),
-        // Both are made into fixed rates before a run begins, see `resolve`.
+        // `resolve` makes both of them fixed rates before a run begins.
         Rate::Curve(_) | Rate::PercentOfPrevious { .. } => of_clock(0.0),
         Rate::Variable { steps } => {
             Pace::Clock(ArrivalProcess::variable(steps, stream.share, run.arrivals))
@@ -252,7 +249,7 @@ fn pace(run: &Run, stream: &Stream) -> Pace {
     }
 }
 
-/// Mean distance of two I/Os of a stream in the order of a controlled maximum.
+/// Mean distance of two I/Os of a stream, by which a controlled maximum orders them.
 pub(crate) fn controlled_gap_ns(share: f64) -> f64 {
     1e9 / (CONTROLLED_IOPS * share)
 }
@@ -262,7 +259,7 @@ mod tests {
     use super::*;
     use crate::run::{DataContent, OpenFlags, Sizes, StorageDefinition, Stride};
 
-    /// Addresses of reads of `size` in strides, on a device whose units are so large.
+    /// Addresses of reads of `size` in strides, on a device with units of `unit_bytes`.
     fn strides(size: u64, unit_bytes: u64) -> Vec<u64> {
         let sd = StorageDefinition {
             name: "sd1".to_owned(),

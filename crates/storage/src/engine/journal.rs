@@ -1,8 +1,8 @@
-//! What is known of an SD, kept over a crash: a map of generations, and a journal of the writes since the map.
+//! State of an SD, stored over a crash: a map of generations, and a journal of the writes since the map.
 //!
-//! `SD.map` holds a head and a byte for each block. `SD.jnl` holds 16 bytes for each block of each write: one entry
-//! before the write is handed over, which is on stable storage before the write begins, and one when it has completed.
-//! A block with the first and not the second may hold its old or its new content.
+//! `SD.map` has a head and a byte for each block. `SD.jnl` has 16 bytes for each block of each write: one entry that
+//! is on stable storage before the write begins, and one when it has completed. A block with only the first may hold
+//! its old or its new content.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -19,15 +19,13 @@ use crate::run::Journal as Settings;
 const MAGIC: &[u8; 8] = b"dbdynoV1";
 const HEAD_BYTES: usize = 40;
 const ENTRY_BYTES: usize = 16;
-/// What the files are for.
 const MAP: &str = "the map of a journal";
 const JOURNAL: &str = "a journal";
-/// Names that are tried for a file that is to replace another.
+/// Temporary names to try for a file that replaces another.
 const NAMES_MAX: u32 = 100;
-/// A journal that has grown to this is folded into a new map.
+/// A journal of this size is folded into a new map.
 const JOURNAL_BYTES_MAX: u64 = 64 << 20;
 
-/// The journal of one SD, open for the writes of a run.
 #[derive(Debug)]
 pub(crate) struct Journal {
     map_path: PathBuf,
@@ -35,13 +33,13 @@ pub(crate) struct Journal {
     file: File,
     /// Entries that are not yet in the file.
     pending: Vec<u8>,
-    /// Writes under way: block and the generation that they give.
+    /// Writes in progress: block and its new generation.
     under_way: HashMap<u64, u8>,
     length: u64,
     settings: Settings,
 }
 
-/// What an earlier run left: the generations, and for blocks whose write was under way the new one.
+/// State that an earlier run left: the generations, and the new generation of blocks whose write was in progress.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Left {
     pub proof: Proof,
@@ -68,7 +66,7 @@ fn paths(settings: &Settings, sd: &str) -> (PathBuf, PathBuf) {
     )
 }
 
-/// Whether the files of a journal can be written, or read where there was one before.
+/// Checks that the files of a journal can be written, and read if they exist.
 pub(crate) fn look(settings: &Settings, sd: &str) -> Result<(), EngineError> {
     let (map_path, path) = paths(settings, sd);
     for (path, purpose) in [(&map_path, MAP), (&path, JOURNAL)] {
@@ -81,10 +79,9 @@ pub(crate) fn look(settings: &Settings, sd: &str) -> Result<(), EngineError> {
 }
 
 impl Journal {
-    /// Begins a journal with the map of `proof`.
     pub fn begin(settings: &Settings, sd: &str, proof: &Proof) -> Result<Self, EngineError> {
         let (map_path, path) = paths(settings, sd);
-        // Both before either is replaced: a new map would make a torn journal of what lies beside it.
+        // Both are written before either is replaced: a new map would turn the journal next to it into a torn one.
         for (path, purpose) in [(&map_path, MAP), (&path, JOURNAL)] {
             spare_foreign(path).map_err(refused(path, purpose))?;
         }
@@ -101,7 +98,7 @@ impl Journal {
         })
     }
 
-    /// A write of `block` is about to begin that gives it `generation`.
+    /// Records that a write of `block` with `generation` is about to begin.
     pub fn before(&mut self, block: u64, generation: u8) {
         if !self.settings.map_only {
             self.under_way.insert(block, generation);
@@ -109,7 +106,7 @@ impl Journal {
         }
     }
 
-    /// The write of `block` has completed.
+    /// Records that the write of `block` has completed.
     pub fn after(&mut self, block: u64, generation: u8) {
         if !self.settings.map_only {
             self.under_way.remove(&block);
@@ -117,7 +114,7 @@ impl Journal {
         }
     }
 
-    /// Brings all entries to stable storage; to be called before what they announce begins.
+    /// Brings all entries to stable storage, before the writes that they announce begin.
     pub fn flush(&mut self, proof: &Proof) -> Result<(), EngineError> {
         if self.pending.is_empty() {
             return Ok(());
@@ -135,7 +132,8 @@ impl Journal {
         Ok(())
     }
 
-    /// A new map, and a journal of what is under way alone. Until the journal is replaced the old one tells the same.
+    /// Writes a new map, and a journal of the writes in progress. Until the journal is replaced the old one describes
+    /// the same state.
     fn fold(&mut self, proof: &Proof) -> Result<(), EngineError> {
         write_map(&self.map_path, proof).map_err(refused(&self.map_path, MAP))?;
         let refused = refused(&self.path, JOURNAL);
@@ -149,14 +147,14 @@ impl Journal {
         Ok(())
     }
 
-    /// The run is over: the map says all.
+    /// Ends the journal with a map that contains everything.
     pub fn finish(mut self, proof: &Proof) -> Result<(), EngineError> {
         self.flush(proof)?;
         self.fold(proof)
     }
 }
 
-/// Reads what an earlier run left; a block that a torn entry is about is under way.
+/// Reads the state that an earlier run left; a block with a torn entry counts as in progress.
 pub(crate) fn recover(settings: &Settings, sd: &str, empty: &Proof) -> Result<Left, EngineError> {
     let (map_path, path) = paths(settings, sd);
     let mut proof = empty.clone();
@@ -173,7 +171,7 @@ pub(crate) fn recover(settings: &Settings, sd: &str, empty: &Proof) -> Result<Le
         Err(error) => return Err(refused(&path, JOURNAL)(error)),
     }
     let mut under_way = HashMap::new();
-    // What is behind a torn entry was never announced as stable.
+    // Entries after a torn one were never on stable storage.
     for (block, generation, is_done) in text.chunks_exact(ENTRY_BYTES).map_while(parse_entry) {
         if is_done {
             under_way.remove(&block);
@@ -204,7 +202,7 @@ fn parse_entry(bytes: &[u8]) -> Option<(u64, u8, bool)> {
     Some((block, content[8], content[9] == 1))
 }
 
-/// Four bytes that a torn or strange piece does not have.
+/// Checksum of four bytes, which torn or foreign bytes do not have.
 fn seal(bytes: &[u8]) -> [u8; 4] {
     let mut digest = u64::from_le_bytes(*MAGIC);
     for piece in bytes.chunks(8) {
@@ -215,7 +213,7 @@ fn seal(bytes: &[u8]) -> [u8; 4] {
     (digest as u32).to_le_bytes()
 }
 
-/// Block size, owner and number of blocks: what a map is about.
+/// Head of a map: block size, owner and number of blocks.
 fn head(proof: &Proof, content: &[u8]) -> [u8; HEAD_BYTES] {
     let mut head = [0; HEAD_BYTES];
     head[..8].copy_from_slice(MAGIC);
@@ -231,7 +229,7 @@ fn write_map(path: &Path, proof: &Proof) -> io::Result<()> {
     replace(path, &[&head(proof, &content), &content]).map(drop)
 }
 
-/// Refuses what is neither a map nor a journal of ours: `SD` is a name that others use as well.
+/// Refuses files that are neither a map nor a journal of dbdyno, because others use such names as well.
 fn spare_foreign(path: &Path) -> io::Result<()> {
     let found = match std::fs::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -260,8 +258,8 @@ fn spare_foreign(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Whether a journal was broken off in its first entry: what is there is less than one, or was never filled, and the map
-/// beside it is ours.
+/// True for a journal that was broken off in its first entry: it is shorter than one or was never filled, and the map
+/// next to it is dbdyno's.
 fn is_torn(begins: &[u8], path: &Path) -> bool {
     let is_short = begins.len() < ENTRY_BYTES || begins.iter().all(|byte| *byte == 0);
     let mut magic = [0; MAGIC.len()];
@@ -269,7 +267,7 @@ fn is_torn(begins: &[u8], path: &Path) -> bool {
     is_short && map.is_ok_and(|mut map| map.read_exact(&mut magic).is_ok() && magic == *MAGIC)
 }
 
-/// A new file beside `path`, which is to get its name.
+/// A new temporary file next to `path`, which will take its name.
 fn replacement(path: &Path) -> io::Result<(PathBuf, File)> {
     let mut last = io::ErrorKind::AlreadyExists.into();
     for number in 0..NAMES_MAX {
@@ -284,7 +282,7 @@ fn replacement(path: &Path) -> io::Result<(PathBuf, File)> {
     Err(last)
 }
 
-/// Puts new content in the place of a file of ours in one step; the file, open behind it.
+/// Replaces a file with new content in one step, and returns the new file, open for appending.
 fn replace(path: &Path, parts: &[&[u8]]) -> io::Result<File> {
     spare_foreign(path)?;
     let (new, mut file) = replacement(path)?;
@@ -296,7 +294,7 @@ fn replace(path: &Path, parts: &[&[u8]]) -> io::Result<File> {
         std::fs::rename(&new, path)
     };
     put().inspect_err(|_| {
-        // The first error is the one to tell.
+        // The first error is the one to report.
         let _ = std::fs::remove_file(&new);
     })?;
     let folder = path
@@ -353,7 +351,7 @@ mod tests {
         journal.before(2, 1);
         journal.after(1, 1);
         journal.flush(&proof).unwrap();
-        // A crash: nothing more is written, but a piece of an entry.
+        // A crash leaves a piece of an entry.
         let mut file = File::options()
             .append(true)
             .open(folder.path().join("sd1.jnl"))
@@ -417,7 +415,7 @@ mod tests {
         }
     }
 
-    /// What a crash left of ours is taken up again: a journal with a torn or empty first entry beside its map.
+    /// A run continues from a crash that left a torn or empty first entry next to a map.
     #[test]
     fn what_a_crash_left_is_ours() {
         let folder = tempfile::tempdir().unwrap();

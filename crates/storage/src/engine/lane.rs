@@ -1,4 +1,4 @@
-//! The places for I/Os in flight, and who gets the next one.
+//! Slots for I/Os in flight, and the choice of the stream that gets the next one.
 
 use super::backend::Request;
 use super::error::Operation;
@@ -6,23 +6,23 @@ use super::phase::Phase;
 use super::recorder::Times;
 use super::stream::ActiveStream;
 
-/// I/Os that share one limit: those of an SD, or of all SDs that are concatenated.
+/// I/Os that share one limit: those of an SD, or of all concatenated SDs.
 pub(crate) struct Lane {
-    /// Numbers of the slots that are free.
+    /// Numbers of free slots.
     pub free: Vec<u32>,
     /// Numbers of its streams at the worker.
     pub streams: Vec<usize>,
-    /// Since when a slot has been free: an I/O that starts later than intended waited for a slot until then, and for
-    /// the engine from then on; likewise one whose blocks were in use.
+    /// Time since which a slot has been free. A late I/O waited for a slot until then and for the engine afterwards;
+    /// the same holds if its blocks were in use.
     pub open_since_ns: u64,
-    /// An I/O was late by the engine's fault, and since then there has always been another one that was due.
+    /// An I/O was late because of the engine, and another one has been due ever since.
     pub is_behind: bool,
-    /// Its next I/O waits for another one on the same blocks; looked at anew in every round.
+    /// The next I/O waits for another one on the same blocks; every round checks again.
     pub is_blocked: bool,
 }
 
 impl Lane {
-    /// The stream whose next I/O starts first, if there is a slot for it and one is due.
+    /// The stream whose next I/O starts first, if a slot is free and an I/O is due.
     #[inline]
     pub fn pick(&self, streams: &[ActiveStream], now_ns: u64, horizon_ns: u64) -> Option<usize> {
         if self.free.is_empty() {
@@ -38,7 +38,6 @@ impl Lane {
             .map(|(_, number)| number)
     }
 
-    /// A slot is free again.
     #[inline]
     pub fn give_back(&mut self, slot: u32, now_ns: u64) {
         if self.free.is_empty() {
@@ -48,24 +47,24 @@ impl Lane {
     }
 }
 
-/// One place for an I/O in flight, with the memory for its data.
+/// Slot for one I/O in flight, with the memory for its data.
 pub(crate) struct Slot {
     pub lane: u32,
     pub stream: u32,
     pub cell: u32,
     pub retries: u16,
     pub phase: Phase,
-    /// The I/O that the stream asked for.
+    /// I/O of the stream.
     pub request: Request,
     pub times: Times,
-    /// Times of the write while it is read again, or synchronized.
+    /// Times of the write while it is read again or synchronized.
     pub measured: Times,
-    /// Where reads go and where writes come from.
+    /// Buffers for reads and for writes.
     pub buffers: [*mut u8; 2],
 }
 
 impl Slot {
-    /// What the kernel has of the I/O just now: itself, a read that proves its blocks, or what makes it last.
+    /// Request that the kernel has now: the I/O itself, a read that proves its blocks, or the `fdatasync`.
     #[inline]
     pub fn handed(&self) -> Request {
         match self.phase {

@@ -1,4 +1,4 @@
-//! What a worker tells the thread that started it.
+//! Messages of a worker to the thread that started it.
 
 use super::error::{EngineError, IoFault};
 use super::figures::{Cell, Latencies, Way};
@@ -7,7 +7,6 @@ use super::trace::Trace;
 
 pub(crate) enum Message {
     Ready(Way),
-    /// It cannot start, or cannot go on.
     Failed(EngineError),
     Interval {
         worker: usize,
@@ -17,16 +16,16 @@ pub(crate) enum Message {
         cells: Vec<Cell>,
     },
     Fault(Box<IoFault>),
-    /// Nothing is in flight any more.
+    /// No I/O is in flight any more.
     Finished(Box<WorkerEnd>),
 }
 
-/// What a worker leaves behind.
+/// Result of a worker.
 #[derive(Default)]
 pub(crate) struct WorkerEnd {
     pub worker: usize,
     pub latencies: Vec<[Latencies; 2]>,
-    /// Whether these are of the time that counts; else the worker ended in its warm-up.
+    /// The figures are of counted time; otherwise the worker ended in its warm-up.
     pub counts: bool,
     pub drained: u64,
     pub unserved: u64,
@@ -37,6 +36,6 @@ pub(crate) struct WorkerEnd {
     pub stopped_ns: u64,
     pub cpu_ns: u64,
     pub trace: Option<Trace>,
-    /// By SD, those of this worker.
+    /// State by SD, for the SDs of this worker.
     pub validated: Vec<Option<Validated>>,
 }

@@ -1,5 +1,5 @@
-//! A device that does what it is programmed to, in a time of its own: the engine above it is the real one, and what it
-//! draws, orders, times and counts can be held against exact figures. Its clock stands still but while it is waited for.
+//! A programmed device in virtual time. The engine above it is the real one, so that everything it draws, orders,
+//! times and counts can be checked against exact figures. The clock advances only while somebody waits.
 
 use std::cell::{Cell, RefCell};
 use std::cmp::Reverse;
@@ -21,31 +21,29 @@ use super::shared::Shared;
 use super::{Options, check, plan};
 use crate::run::{Run, StorageDefinition};
 
-/// One I/O, as a program sees it.
+/// One I/O, as the program of the device sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MockIo {
     pub storage: usize,
     pub operation: Operation,
-    /// Address in the file, in bytes.
     pub offset_bytes: u64,
     pub size_bytes: u64,
-    /// Since the start of the run.
+    /// Time since the start of the run.
     pub at: Duration,
 }
 
 type Program<'a> = Box<dyn FnMut(&MockIo) -> Duration + 'a>;
 
-/// A device in virtual time. It moves no data.
 pub struct MockDevice<'a> {
     program: RefCell<Program<'a>>,
-    /// I/Os that it works on at once.
+    /// I/Os in service at once.
     channels: usize,
-    /// When the machine halts, and for how long.
+    /// Start and length of a halt of the machine.
     halt: Option<(u64, u64)>,
 }
 
 impl<'a> MockDevice<'a> {
-    /// Works on so many I/Os at once, each for as long as `service` says; the others wait in their order.
+    /// A device that serves `channels` I/Os at once, each for `service`; the others queue.
     pub fn new(channels: usize, service: impl FnMut(&MockIo) -> Duration + 'a) -> Self {
         Self {
             program: RefCell::new(Box::new(service)),
@@ -54,20 +52,21 @@ impl<'a> MockDevice<'a> {
         }
     }
 
-    /// As often as it is asked, each I/O for the same time.
+    /// A device with the same service time for each I/O.
     #[must_use]
     pub fn of(channels: usize, service: Duration) -> Self {
         Self::new(channels, move |_| service)
     }
 
-    /// The whole machine stands still once: who would wake within the time wakes at its end.
+    /// Halts the whole machine once: timers that expire within the halt fire at its end.
     #[must_use]
     pub fn with_halt(mut self, at: Duration, length: Duration) -> Self {
         self.halt = Some((ns(at), ns(length)));
         self
     }
 
-    /// Carries out a run, as [`run`](super::run) does on files and devices. An SD without a size is as large as its file.
+    /// Carries out a run, as [`run`](super::run) does on files and devices. An SD without a size is as large as its
+    /// file.
     ///
     /// # Errors
     /// [`EngineError`] when the run cannot begin.
@@ -114,7 +113,7 @@ impl<'a> MockDevice<'a> {
             shared: &shared,
         };
         let end = work_on(&job, device)?;
-        // The receiver is here.
+        // The receiver outlives this call.
         let _ = shared.messages().send(Message::Finished(Box::new(end)));
         keep_up(clock.now_ns.get());
         Ok(collector.into_inner().0.outcome(&shared).0)
@@ -150,12 +149,11 @@ impl Clock {
     }
 }
 
-/// The device during a run.
 struct Working<'w, 'a> {
     clock: &'w Clock,
     program: &'w mut Program<'a>,
     free_at_ns: Vec<u64>,
-    /// End, place in the order of hand-over, slot and result.
+    /// End, order of hand-over, slot and result.
     under_way: BinaryHeap<Reverse<(u64, u64, u32, i32)>>,
     count: u64,
     keep_up: &'w dyn Fn(u64),

@@ -1,4 +1,4 @@
-//! How runs are carried out, beside what they say themselves.
+//! Options of the engine that are not part of a run.
 
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
@@ -6,34 +6,33 @@ use std::sync::atomic::AtomicBool;
 use super::files::{Claims, Opening};
 use super::proofs::Proofs;
 
-/// I/Os that are handed to the kernel at once, unless more or fewer are asked for.
+/// Default of I/Os handed to the kernel in one call.
 pub const BATCH_DEFAULT: usize = 32;
-/// More at once would only make the first of them wait.
+/// A larger batch would only make its first I/Os wait.
 pub const BATCH_MAX: usize = 4096;
-/// I/Os that a recording may be asked to hold.
 pub const TRACE_MAX: usize = 50_000_000;
-/// How a run is to be carried out, beside what the run itself says.
+/// Options of the engine that are not part of a run.
 #[derive(Debug, Clone, Copy)]
 pub struct Options<'a> {
-    /// Everything drawn by lot follows from it.
+    /// Seed of everything random.
     pub seed: u64,
-    /// I/Os handed to the kernel at once, at most.
+    /// Largest number of I/Os handed to the kernel in one call.
     pub batch_max: usize,
-    /// Threads that drive I/Os, at most; none: one for each processor.
+    /// Largest number of threads that drive I/Os; `None`: one per processor.
     pub workers_max: Option<usize>,
-    /// Blocking threads even where a ring may be used.
+    /// Use blocking threads even if rings are allowed.
     pub without_ring: bool,
-    /// Devices whose contents may be lost, by name. Others that say what they hold are not written to.
+    /// Devices whose contents may be lost, by name. Others with a signature are refused.
     pub may_destroy: &'a [PathBuf],
-    /// Files may be shorter than their size, and grow: for [`format_run`](super::format_run) alone.
+    /// Files may be shorter than their size, and grow; only [`format_run`](super::format_run) needs it.
     pub may_grow: bool,
-    /// Devices that are held over several runs; none: each run holds its own.
+    /// Devices that are held over several runs; `None`: each run holds its own.
     pub claims: Option<&'a Claims>,
-    /// What is known of validated blocks from earlier runs, and for later ones; none: this run stands alone.
+    /// State of validated blocks, from earlier runs and for later ones; `None`: the run is independent.
     pub proofs: Option<&'a Proofs>,
-    /// I/Os of each worker to be recorded; 0: none.
+    /// I/Os of each worker to record; 0: none.
     pub trace_max: usize,
-    /// Set from outside (Ctrl-C): what is in flight is awaited, and what was measured is kept.
+    /// Set from outside (Ctrl-C): the engine awaits the I/Os in flight and returns what it measured.
     pub stop: &'a AtomicBool,
 }
 
@@ -53,13 +52,11 @@ impl<'a> Options<'a> {
         }
     }
 
-    /// Threads that drive I/Os, at most.
     pub(super) fn workers(&self) -> usize {
         let processors = || std::thread::available_parallelism().map_or(1, usize::from);
         self.workers_max.unwrap_or_else(processors)
     }
 
-    /// How its SDs are opened, with these claims.
     pub(super) fn opening(&self, claims: &'a Claims) -> Opening<'a> {
         Opening {
             may_grow: self.may_grow,

@@ -1,30 +1,29 @@
-//! Where the chain of a slot stands, and how it goes on.
+//! State of a chain.
 
 use super::error::Fault;
 
-/// Where the chain of a slot stands.
+/// Request that the chain of a slot has in progress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Phase {
-    /// The SD is not validated, and the I/O stands alone.
+    /// The SD is not validated, so the I/O has no chain.
     Plain,
-    /// A write with an `fdatasync` behind it.
+    /// A write that an `fdatasync` follows.
     WriteThenSync,
     /// That `fdatasync`.
     Sync,
-    /// The read that was asked for.
+    /// Read of the stream.
     Read,
-    /// Proof of what is about to be written over.
+    /// Proof of the blocks that are about to be overwritten.
     ReadBefore,
-    /// The write that was asked for.
+    /// Write of the stream.
     Write,
-    /// Proof of what was written.
+    /// Proof of the written blocks.
     ReadAfter,
 }
 
-/// What becomes of a chain.
 pub(crate) enum Step {
-    /// It goes on with the next request of its slot.
+    /// The chain continues with the next request of its slot.
     Next,
-    /// It is over, with what was found.
+    /// The chain has ended, with its fault if there was one.
     Done(Option<Fault>),
 }

@@ -1,4 +1,4 @@
-//! Who drives what: streams to lanes, lanes to workers, places in memory to both.
+//! Assignment of streams to lanes, lanes to workers, and memory to both.
 
 use super::buffers::PAGE_BYTES;
 use super::error::{EngineError, Operation};
@@ -7,23 +7,21 @@ use crate::run::{Rate, Run};
 
 pub(crate) const STREAMS_MAX: usize = 4096;
 
-/// I/Os that share one limit of how many may be in flight: those of one SD, or all when SDs are concatenated.
+/// I/Os that share one limit of I/Os in flight: those of one SD, or all when SDs are concatenated.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct LanePlan {
     pub limit: u32,
-    /// Indices of the streams in the run.
     pub streams: Vec<usize>,
-    /// Bytes of a read buffer and of a write buffer; 0 where there is no such I/O.
+    /// Bytes of a read buffer and of a write buffer; 0 without such I/Os.
     pub buffer_bytes: [usize; 2],
 }
 
 impl LanePlan {
-    /// Bytes of the buffers of one I/O in flight.
     pub fn slot_bytes(&self) -> usize {
         self.buffer_bytes[0] + self.buffer_bytes[1]
     }
 
-    /// Where in a slot's buffers those of an operation begin.
+    /// Offset of an operation's buffer in a slot's buffers.
     pub fn buffer_start(&self, operation: Operation) -> usize {
         match operation {
             Operation::Read => 0,
@@ -32,10 +30,10 @@ impl LanePlan {
     }
 }
 
-/// The lanes of each worker. One SD belongs to one worker, so that nothing is shared while the run goes on.
+/// Lanes of each worker. One SD belongs to one worker, so that nothing is shared during the run.
 pub(crate) fn workers(run: &Run, workers_max: usize) -> Result<Vec<Vec<LanePlan>>, EngineError> {
     let lanes = lanes(run)?;
-    // What keeps shares over all SDs has to see all of them.
+    // Shares over all SDs need one worker that sees all of them.
     let is_one = matches!(
         run.rate,
         Rate::Max {
@@ -122,7 +120,7 @@ fn lane(run: &Run, limit: u32, streams: Vec<usize>) -> LanePlan {
     let is_proven = sds.any(|sd| run.storage[*sd].content.validation.is_some());
     LanePlan {
         limit: limit.max(1),
-        // What is written is also read, where it is proven.
+        // Validated writes are also read.
         buffer_bytes: [if is_proven { reads.max(writes) } else { reads }, writes],
         streams,
     }

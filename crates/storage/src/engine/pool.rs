@@ -1,4 +1,4 @@
-//! Threads that block in `pread` and `pwrite`, where rings are forbidden: one for each I/O in flight.
+//! Threads that block in `pread` and `pwrite`, one per I/O in flight, where rings are forbidden.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -11,7 +11,7 @@ use std::time::Duration;
 use super::backend::{Backend, Completion, Request};
 use super::error::Operation;
 
-/// More threads than this would measure the scheduler.
+/// More threads would measure the scheduler.
 pub(crate) const THREADS_MAX: usize = 1024;
 const STACK_BYTES: usize = 64 * 1024;
 
@@ -35,7 +35,7 @@ struct State {
 }
 
 impl Pool {
-    /// A pool for `slots` I/Os in flight. The files outlive it, because the pool joins its threads when dropped.
+    /// A pool for `slots` I/Os in flight. The files outlive it, because dropping the pool joins its threads.
     pub fn new(slots: usize, files: &[&File]) -> io::Result<Self> {
         let shared = Arc::new(Shared {
             state: Mutex::new(State {
@@ -63,7 +63,7 @@ impl Pool {
 }
 
 impl Shared {
-    /// No step under the lock can panic half-way, so what a dead thread left is whole.
+    /// No code under the lock can panic halfway, so a dead thread leaves a consistent state.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -93,7 +93,7 @@ fn work(shared: &Shared) {
 
 fn carry_out(request: &Request, descriptor: i32) -> i32 {
     let (length, offset) = (request.length as usize, request.offset as i64);
-    // SAFETY: the buffer has `length` bytes that are this request's alone, and the descriptor is open.
+    // SAFETY: the buffer has `length` bytes that belong to this request, and the descriptor is open.
     let result = unsafe {
         match request.operation {
             _ if request.is_sync => libc::fdatasync(descriptor) as isize,
@@ -123,7 +123,7 @@ impl Backend for Pool {
         }
         if want > 0 && state.completions.is_empty() {
             let limit = Duration::from_nanos(timeout_ns);
-            // Woken early is harmless: the loop above looks at what there is and waits again.
+            // A spurious wake-up is harmless: the loop above checks and waits again.
             drop(self.shared.done.wait_timeout(state, limit));
         }
         Ok(())
@@ -139,7 +139,7 @@ impl Drop for Pool {
         self.shared.lock().over = true;
         self.shared.asked.notify_all();
         for thread in self.threads.drain(..) {
-            // A thread that panicked is gone, which is all that is wanted here.
+            // A thread that panicked has ended, which is enough here.
             let _ = thread.join();
         }
     }

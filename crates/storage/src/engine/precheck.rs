@@ -1,4 +1,4 @@
-//! A whole list is looked through before its first I/O: what its last run would stumble over is told before hours of others.
+//! Checks a whole list before its first I/O, so that an error in its last run is reported before hours of the others.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -15,12 +15,12 @@ use crate::run::{Range, Run, StorageDefinition};
 /// Bytes of the unit in which `stat` counts what a file occupies.
 const STAT_UNIT_BYTES: u64 = 512;
 
-/// Whether all of `runs` can begin, with `format` before them: files and devices are there, of the kind and size that they
-/// have to be, ours to use and aligned, journals and patterns are files, and there is room for what is made. Nothing is made or written. Devices are held in
-/// the claims of `options` from now on.
+/// Checks that all of `runs` can begin, after `format`: files and devices exist with the kind, size and alignment
+/// that they need and may be used, journals and patterns are files, and space suffices. Nothing is created or
+/// written. From now on the claims of `options` hold the devices.
 ///
 /// # Errors
-/// [`EngineError`] for the first of what is wrong.
+/// [`EngineError`] for the first problem.
 pub fn check_list(
     format: Option<&Run>,
     runs: &[Run],
@@ -33,7 +33,7 @@ pub fn check_list(
         made.any(|made| made.path == sd.path)
     };
     for run in format.into_iter().chain(runs) {
-        // Rates that follow from other runs are not known yet, and no matter here.
+        // Rates that follow from other runs are not known yet, and do not matter here.
         let run = resolve(run, &[]);
         check(&run)?;
         plan::workers(&run, options.workers())?;
@@ -57,7 +57,7 @@ pub fn check_list(
     format.map_or(Ok(()), check_room)
 }
 
-/// What is missing of the files of a format, by file system, against what is free there.
+/// Checks the bytes that a format adds to files, by file system, against its free space.
 fn check_room(format: &Run) -> Result<(), EngineError> {
     let mut wanted: BTreeMap<u64, (PathBuf, u64)> = BTreeMap::new();
     for stream in &format.streams {
@@ -72,7 +72,7 @@ fn check_room(format: &Run) -> Result<(), EngineError> {
             .min(high - low);
         let folder = folder_of(&sd.path);
         let device = std::fs::metadata(&folder).map(|folder| folder.dev());
-        // A folder that cannot be looked at is told when its file is to be made.
+        // An inaccessible folder is reported when its file is created.
         if let Ok(device) = device {
             wanted.entry(device).or_insert((folder, 0)).1 += missing;
         }
@@ -86,7 +86,7 @@ fn check_room(format: &Run) -> Result<(), EngineError> {
                     free_bytes,
                 });
             }
-            // A file system that does not tell what is free may have enough.
+            // A file system that does not report its free space may have enough.
             Ok(_) | Err(_) => {}
         }
     }

@@ -1,7 +1,7 @@
-//! Proof that what is read is what was written: every block carries its address, its owner and its generation.
+//! Proof that reads return what was written: every block carries its address, its owner and its generation.
 //!
-//! A block is as large as the smallest transfer on its SD. Its generation is 0 as long as nobody knows what it holds,
-//! and counts 1 … 126 and again from 1 with every write. While an I/O on a block is under way no other one begins.
+//! A block is as large as the smallest transfer on its SD. Its generation is 0 while its contents are unknown, and
+//! cycles through 1 … 126 with every write. During an I/O on a block no other one begins.
 
 use std::ops::Range;
 
@@ -10,33 +10,33 @@ use stats::random::mix;
 use super::error::Fault;
 use super::files::SECTOR_BYTES;
 
-/// Generations that a block goes through before they begin again.
+/// Number of generations before they repeat.
 pub(crate) const GENERATION_MAX: u8 = 126;
-/// Set while an I/O on the block is under way.
+/// Flag of a block with an I/O in progress.
 const BUSY: u8 = 0x80;
-/// Blocks of one SD, a byte of memory each.
+/// Largest number of blocks of one SD, each with a byte of memory.
 pub(crate) const BLOCKS_MAX: u64 = 1 << 34;
 
 const SECTOR: usize = SECTOR_BYTES as usize;
-/// Address, owner and generation come first, the pattern fills the rest.
+/// Bytes for address, owner and generation; the pattern fills the rest.
 const HEAD: usize = 24;
 
-/// What is known of the blocks of one SD.
+/// State of the blocks of one SD.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Proof {
     pub block_bytes: u64,
-    /// Whose blocks these are: a digest of the SD's name.
+    /// Digest of the SD's name.
     owner: u64,
-    /// Added to addresses, so that what is stamped is the address in the file.
+    /// Added to addresses, so that blocks are stamped with their address in the file.
     offset_bytes: u64,
     generations: Vec<u8>,
-    /// Blocks that are all zero count as never written.
+    /// Blocks of zeros count as never written.
     ignore_zeros: bool,
-    /// Blocks that were read and held what they should.
+    /// Blocks that were read and were correct.
     pub proven: u64,
 }
 
-/// What is wrong with a block.
+/// Difference of a block from what was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Corruption {
     pub block: u64,
@@ -55,7 +55,7 @@ impl Corruption {
 }
 
 impl Proof {
-    /// Nothing is known yet of `size_bytes` in blocks of `block_bytes`.
+    /// A proof without knowledge of `size_bytes` in blocks of `block_bytes`.
     pub fn new(name: &str, size_bytes: u64, block_bytes: u64, offset_bytes: u64) -> Self {
         let blocks = size_bytes / block_bytes.max(1);
         let letters = name.bytes();
@@ -74,7 +74,7 @@ impl Proof {
         self
     }
 
-    /// Whether another one is about the same blocks.
+    /// True if the other proof is about the same blocks.
     pub fn fits(&self, other: &Proof) -> bool {
         self.block_bytes == other.block_bytes
             && self.owner == other.owner
@@ -94,7 +94,6 @@ impl Proof {
         self.generations.iter().map(|generation| generation & !BUSY)
     }
 
-    /// Blocks of `size` bytes at `address`.
     pub fn range(&self, address: u64, size: u64) -> Range<u64> {
         address / self.block_bytes..(address + size).div_ceil(self.block_bytes)
     }
@@ -111,17 +110,17 @@ impl Proof {
         }
     }
 
-    /// The generation that the next write gives.
+    /// Generation that the next write gives.
     pub fn next_generation(&self, block: u64) -> u8 {
         self.generation(block) % GENERATION_MAX + 1
     }
 
-    /// Whether something of what the blocks hold is known.
+    /// True if the content of any block is known.
     pub fn is_known(&self, blocks: Range<u64>) -> bool {
         blocks.into_iter().any(|block| self.generation(block) > 0)
     }
 
-    /// Takes blocks for an I/O; whether all were free.
+    /// Takes blocks for an I/O; false if one was in use.
     pub fn take(&mut self, blocks: Range<u64>) -> bool {
         let places = blocks.start as usize..(blocks.end as usize).min(self.generations.len());
         let taken = &mut self.generations[places];
@@ -140,7 +139,7 @@ impl Proof {
         }
     }
 
-    /// Fills `data` with what a write at `address` is to leave there.
+    /// Fills `data` with the stamps of a write at `address`.
     pub fn stamp(&self, data: &mut [u8], address: u64) {
         for (number, sector) in data.chunks_exact_mut(SECTOR).enumerate() {
             let at = address + (number * SECTOR) as u64;
@@ -160,7 +159,7 @@ impl Proof {
         }
     }
 
-    /// Holds what was read at `address` against what is known; blocks that nothing is known of are passed over.
+    /// Checks data read at `address` against the known generations; unknown blocks are skipped.
     pub fn check(&mut self, data: &[u8], address: u64) -> Result<(), Corruption> {
         let block_bytes = self.block_bytes as usize;
         for (number, content) in data.chunks(block_bytes).enumerate() {
@@ -174,7 +173,6 @@ impl Proof {
         Ok(())
     }
 
-    /// Holds one block against one generation.
     pub fn check_block(&self, data: &[u8], at: u64, generation: u8) -> Result<(), Corruption> {
         let mut expected = [0; SECTOR];
         for (number, sector) in data.chunks(SECTOR).enumerate() {
@@ -197,7 +195,7 @@ fn pattern(base: u64, number: usize) -> u64 {
     base.wrapping_add((number as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15))
 }
 
-/// Whether a sector was stamped by whomever: its pattern follows from its head.
+/// True if any owner has stamped the sector: its pattern follows from its head.
 fn is_stamped(sector: &[u8]) -> bool {
     let words: Vec<u64> = sector
         .chunks_exact(8)
@@ -215,7 +213,7 @@ fn is_stamped(sector: &[u8]) -> bool {
     numbered.all(|(number, word)| *word == pattern(base, number))
 }
 
-/// The most telling of all differences.
+/// Most significant of the differences.
 fn difference(found: &[u8], expected: &[u8]) -> String {
     let word = |data: &[u8], at: usize| -> u64 {
         let mut bytes = [0; 8];

@@ -1,4 +1,4 @@
-//! What is known of validated blocks from one run to the next, and what a run of them begins with.
+//! State of validated blocks from one run to the next, and recovery before a run.
 
 use std::collections::HashMap;
 use std::os::unix::fs::FileExt;
@@ -14,25 +14,24 @@ use super::proof::{BLOCKS_MAX, Corruption, Proof};
 use super::recovery::Recovery;
 use crate::run::{Run, StorageDefinition, Validation};
 
-/// Reads of the proof after a recovery.
+/// Bytes of a read in the proof after a recovery.
 const READ_BYTES: u64 = 1 << 20;
 /// Corrupted blocks that are described.
 const FAULTS_MAX: usize = 64;
 
-/// What is known of validated blocks, over all runs of one execution: a later run proves what an earlier one wrote.
+/// State of validated blocks over all runs of one execution: a later run proves what an earlier one wrote.
 #[derive(Debug, Default)]
 pub struct Proofs {
     known: Mutex<HashMap<PathBuf, Proof>>,
 }
 
 impl Proofs {
-    /// No step under the lock can panic half-way.
+    /// No code under the lock can panic halfway.
     fn lock(&self) -> MutexGuard<'_, HashMap<PathBuf, Proof>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// A validated SD during a run.
 #[derive(Debug)]
 pub(crate) struct Validated {
     pub settings: Validation,
@@ -40,17 +39,16 @@ pub(crate) struct Validated {
     pub journal: Option<Journal>,
 }
 
-/// What the recovery of journals found before a run.
 #[derive(Debug, Default)]
 pub(crate) struct Recovered {
     pub faults: Vec<IoFault>,
     pub faults_count: u64,
     pub journals: Vec<Recovery>,
-    /// Nothing more is to be done.
+    /// The run was only to recover.
     pub is_all: bool,
 }
 
-/// Begins validation on all SDs of a run that ask for it; the first run on an SD recovers its journal if it is to.
+/// Begins validation on the SDs of a run that need it; the first run on an SD recovers its journal if requested.
 pub(crate) fn begin(
     run: &Run,
     storage: &[OpenStorage],
@@ -62,7 +60,7 @@ pub(crate) fn begin(
         let is_used = run.streams.iter().any(|s| s.storage.contains(&index));
         let Some(settings) = sd.content.validation.clone().filter(|_| is_used) else {
             if let Some(proofs) = proofs.filter(|_| run.writes_to(index)) {
-                // What is written without stamps is not what was known.
+                // Writes without stamps invalidate what was known.
                 proofs.lock().remove(&sd.path);
             }
             all.push(None);
@@ -81,7 +79,7 @@ pub(crate) fn begin(
             }
             _ => {}
         }
-        // Where nothing is written the journal stays as it was found.
+        // Without writes the journal stays as it was found.
         let journal = settings.journal.as_ref().filter(|it| !it.recover_only);
         let journal = journal
             .map(|journal| Journal::begin(journal, &sd.name, &proof))
@@ -96,7 +94,7 @@ pub(crate) fn begin(
 }
 
 impl Validated {
-    /// The run is over: the journal is closed, and what is known is kept for the next run.
+    /// Closes the journal and stores the state for the next run.
     pub fn finish(
         self,
         sd: &StorageDefinition,
@@ -114,7 +112,7 @@ impl Validated {
     }
 }
 
-/// Knows nothing yet; refuses what cannot be validated.
+/// A proof without knowledge, or the reason why the SD cannot be validated.
 pub(crate) fn empty(run: &Run, index: usize, extent: &Extent) -> Result<Proof, EngineError> {
     let sd = &run.storage[index];
     let unusable = |what: String| EngineError::Unusable {
@@ -151,7 +149,7 @@ pub(crate) fn empty(run: &Run, index: usize, extent: &Extent) -> Result<Proof, E
     ))
 }
 
-/// Reads the blocks that the journal knows and settles those whose write was under way: old, new, or corrupted.
+/// Reads the blocks that the journal knows, and settles those whose write was in progress: old, new, or corrupted.
 fn prove_all(
     sd: &StorageDefinition,
     open: &OpenStorage,
@@ -182,7 +180,7 @@ fn prove_all(
         let is_wanted = |b: u64| is_open(&b) || (proof.generation(b) > 0 && !journal.skip_read_all);
         if (block..end).any(is_wanted) {
             let length = ((end - block) * proof.block_bytes) as usize;
-            // SAFETY: the mapping is at least this long, and nobody else has it.
+            // SAFETY: the mapping is at least this long, and nothing else refers to it.
             let data = unsafe { std::slice::from_raw_parts_mut(buffer.at(0), length) };
             let at = block * proof.block_bytes;
             open.file
@@ -209,7 +207,7 @@ fn prove_all(
     Ok(proof)
 }
 
-/// Holds one block against its generation, or also against the one that was being written.
+/// Checks one block against its generation, or also against the one that was being written.
 fn settle(
     proof: &mut Proof,
     block: u64,
@@ -243,7 +241,6 @@ fn settle(
 }
 
 impl Recovered {
-    /// Blocks that hold what they may hold.
     pub fn blocks_proven(&self) -> u64 {
         let blocks = |it: &Recovery| it.proven + it.pending.new + it.pending.old;
         self.journals.iter().map(blocks).sum()

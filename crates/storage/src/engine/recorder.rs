@@ -1,4 +1,4 @@
-//! What one worker writes down: sums for the interval at hand, distributions for everything that counts.
+//! Figures of one worker: sums for the current interval, distributions for everything that counts.
 
 use std::sync::mpsc::Sender;
 
@@ -6,7 +6,7 @@ use super::error::Operation;
 use super::figures::{Cell, Latencies};
 use super::message::Message;
 
-/// When an I/O was meant to start, was taken, handed over and seen to be over; nanoseconds since the run's start.
+/// Times of an I/O in nanoseconds since the start of the run: intended, taken, handed over, completed.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Times {
     pub intended_ns: u64,
@@ -20,19 +20,18 @@ pub(crate) struct Recorder {
     messages: Sender<Message>,
     interval_ns: u64,
     first_counted: u32,
-    /// The interval at hand, from 1.
+    /// Current interval, from 1.
     number: u32,
     begin_ns: u64,
     cells: Vec<Cell>,
-    /// I/Os in flight of each cell.
     in_flight: Vec<u64>,
     latencies: Vec<[Latencies; 2]>,
-    /// Whether the cell's I/Os have intended starts; without, both ways of counting are one.
+    /// The I/Os of the cell have intended starts; without them, issued and response times are the same.
     paced: Vec<bool>,
 }
 
 impl Recorder {
-    /// A recorder for cells whose streams are `paced` or not; all its memory is taken now.
+    /// A recorder for cells whose streams are `paced` or not; it allocates all its memory here.
     pub fn new(
         worker: usize,
         messages: Sender<Message>,
@@ -55,17 +54,17 @@ impl Recorder {
         }
     }
 
-    /// An I/O of `cell` was taken from its queue.
+    /// Records that an I/O of `cell` was taken from its queue.
     #[inline]
     pub fn issued(&mut self, cell: usize, now_ns: u64) {
         self.in_flight[cell] += 1;
-        // ∫ in flight dt = Σ ends − Σ starts, both from the start of the interval; what lies open at the end of
-        // the interval is added there. Wrapping, because starts come first.
+        // ∫ in flight dt = Σ ends − Σ starts, both from the start of the interval; I/Os open at the end of the
+        // interval are added there. Starts come first, so the sum wraps.
         let since = now_ns - self.begin_ns;
         self.cells[cell].in_flight_ns = self.cells[cell].in_flight_ns.wrapping_sub(since);
     }
 
-    /// An I/O of `cell` has completed, within the interval that was opened by [`Recorder::roll`].
+    /// Records that an I/O of `cell` has completed, within the interval that [`Recorder::roll`] opened.
     #[inline]
     pub fn completed(&mut self, cell: usize, operation: Operation, bytes: u64, times: &Times) {
         let service_ns = times.completed_ns - times.submitted_ns;
@@ -86,7 +85,6 @@ impl Recorder {
         }
     }
 
-    /// An I/O of `cell` has failed.
     #[cold]
     pub fn failed(&mut self, cell: usize, operation: Operation, now_ns: u64) {
         self.left(cell, now_ns);
@@ -100,25 +98,23 @@ impl Recorder {
         self.cells[cell].in_flight_ns = self.cells[cell].in_flight_ns.wrapping_add(since);
     }
 
-    /// Closes all intervals that end at or before `now_ns`.
     #[inline]
     pub fn roll(&mut self, now_ns: u64) {
         while now_ns >= self.begin_ns + self.interval_ns {
             self.close(self.begin_ns + self.interval_ns);
             if self.number == self.first_counted {
-                // What the warm-up took is of interest only where nothing follows.
+                // Times of the warm-up matter only if nothing follows.
                 self.latencies.fill_with(Default::default);
             }
         }
     }
 
-    /// When the interval at hand ends.
     pub fn interval_end_ns(&self) -> u64 {
         self.begin_ns + self.interval_ns
     }
 
-    /// Ends the last interval at `end_ns`, short or whole, and gives the distributions away, with whether they are those of the
-    /// time that counts or of a warm-up that nothing followed: nothing may be recorded any more.
+    /// Ends the last interval at `end_ns` and returns the distributions, with false if they are of a warm-up that
+    /// nothing followed. Nothing may be recorded afterwards.
     pub fn finish(&mut self, end_ns: u64) -> (Vec<[Latencies; 2]>, bool) {
         self.roll(end_ns.saturating_sub(1));
         let counts = self.number >= self.first_counted;
@@ -127,7 +123,7 @@ impl Recorder {
         }
         for (pair, paced) in self.latencies.iter_mut().zip(&self.paced) {
             if !paced {
-                // A clone of an empty one would only bring its memory into being.
+                // Cloning an empty distribution would allocate its memory.
                 for latencies in pair.iter_mut().filter(|l| !l.issued.is_empty()) {
                     latencies.response = latencies.issued.clone();
                 }
@@ -142,7 +138,7 @@ impl Recorder {
         for (cell, in_flight) in self.cells.iter_mut().zip(&self.in_flight) {
             cell.in_flight_ns = cell.in_flight_ns.wrapping_add(in_flight * length_ns);
         }
-        // Nobody listening means that the run is being torn down.
+        // The receiver is gone only while the run is being torn down.
         let _ = self.messages.send(Message::Interval {
             worker: self.worker,
             number: self.number,
@@ -185,7 +181,7 @@ mod tests {
             .collect()
     }
 
-    /// One I/O from 400 to 2300 with an intended start at 100: it is in flight 600, 1000 and 300 of three intervals.
+    /// One I/O from 400 to 2300 with an intended start at 100 is in flight for 600, 1000 and 300 of three intervals.
     #[test]
     fn depth_and_times_go_to_their_intervals() {
         let all = intervals(|mut recorder| {

@@ -1,24 +1,23 @@
-//! What a journal that an earlier execution left said of an SD.
+//! Findings of the recovery of a journal that an earlier execution left.
 
 use archive::Remark;
 use archive::remark::PendingWrites;
 
-/// What the recovery of one journal found.
+/// Findings of the recovery of one journal.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Recovery {
     pub sd: String,
-    /// Blocks without a pending write that were read and hold what was written last.
+    /// Blocks without a pending write that were read and hold the last write.
     pub proven: u64,
-    /// Blocks that hold nothing that they may hold.
+    /// Blocks with neither of the contents that are possible.
     pub corrupted: u64,
-    /// Blocks that were taken on trust, because the reading of all was left out.
+    /// Blocks that were trusted, because reading all was skipped.
     pub unread: u64,
     /// Blocks whose write was pending when the earlier execution ended: each may hold its old or its new data.
     pub pending: PendingWrites,
 }
 
 impl Recovery {
-    /// What is to be said of it.
     #[must_use]
     pub fn remark(&self) -> Remark {
         Remark::JournalRecovered {

@@ -1,4 +1,4 @@
-//! One io_uring of one worker: fixed files, fixed buffers, and the lightest task work that the kernel takes.
+//! One io_uring of one worker: fixed files, fixed buffers, and the cheapest task work that the kernel offers.
 
 use std::fs::File;
 use std::io;
@@ -11,16 +11,16 @@ use super::backend::{Backend, Completion, Request};
 use super::buffers::Buffers;
 use super::error::Operation;
 
-/// Most entries of a submission queue that any kernel takes.
+/// Largest submission queue of any kernel.
 pub(crate) const ENTRIES_MAX: u32 = 32_768;
-/// The kernel registers at most this much as one buffer.
+/// Largest buffer that the kernel registers.
 const FIXED_BUFFER_BYTES_MAX: usize = 1 << 30;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RingFeatures {
     /// One thread submits, so that the kernel need not lock (Linux 6.0).
     pub single_issuer: bool,
-    /// Completions are worked off when they are asked for, not by interrupting (Linux 6.1).
+    /// Completions are processed when they are requested, without interrupts (Linux 6.1).
     pub deferred_task_work: bool,
     /// Memory is pinned once instead of for each I/O.
     pub fixed_buffers: bool,
@@ -29,7 +29,6 @@ pub struct RingFeatures {
 }
 
 impl RingFeatures {
-    /// What two rings have in common.
     pub(crate) fn both(self, other: Self) -> Self {
         Self {
             single_issuer: self.single_issuer && other.single_issuer,
@@ -42,17 +41,18 @@ impl RingFeatures {
 
 pub(crate) struct Ring {
     ring: IoUring,
-    /// Descriptors for the way without fixed files.
+    /// Descriptors for a ring without fixed files.
     descriptors: Vec<i32>,
     features: RingFeatures,
 }
 
 impl Ring {
-    /// A ring for `entries` I/Os in flight; to be made on the thread that uses it, which `single_issuer` demands.
+    /// A ring for `entries` I/Os in flight. It must be created on the thread that uses it, which `single_issuer`
+    /// demands.
     pub fn new(entries: u32, files: &[&File], buffers: &Buffers) -> io::Result<Self> {
         let (ring, mut features) = build(entries)?;
         if !ring.params().is_feature_ext_arg() {
-            // Before Linux 5.11 one cannot wait with a time limit.
+            // Before Linux 5.11 a ring cannot wait with a time limit.
             return Err(io::Error::from(io::ErrorKind::Unsupported));
         }
         let descriptors: Vec<i32> = files.iter().map(|file| file.as_raw_fd()).collect();
@@ -62,8 +62,8 @@ impl Ring {
                 iov_base: buffers.at(0).cast(),
                 iov_len: buffers.length(),
             };
-            // SAFETY: the caller keeps the buffers until the ring is dropped. A refusal (limit on locked memory)
-            // is no error: each I/O then pins its own.
+            // SAFETY: the caller keeps the buffers until the ring is dropped. A refusal (limit on locked memory) is
+            // no error: each I/O then pins its own.
             unsafe { ring.submitter().register_buffers(&[all]) }.is_ok()
         };
         Ok(Self {
@@ -79,12 +79,12 @@ impl Ring {
 }
 
 impl Drop for Ring {
-    /// The kernel takes a ring down behind the back of who closes it, and keeps files and memory until then. Given back
-    /// before, they are closed and unpinned when their owner says so: nothing is in flight any more.
+    /// The kernel tears a ring down asynchronously, and keeps files and memory until then. Unregistered first, they
+    /// are closed and unpinned when their owner does so: nothing is in flight any more.
     fn drop(&mut self) {
         let submitter = self.ring.submitter();
         if self.features.fixed_files {
-            // A refusal leaves what there was without this: it happens a little later.
+            // After a refusal the kernel does it a little later.
             let _ = submitter.unregister_files();
         }
         if self.features.fixed_buffers {
@@ -93,7 +93,7 @@ impl Drop for Ring {
     }
 }
 
-/// The best ring that this kernel knows; what it does not know it refuses with `EINVAL`.
+/// The best ring of this kernel, which refuses unknown flags with `EINVAL`.
 fn build(entries: u32) -> io::Result<(IoUring, RingFeatures)> {
     type SetUp = fn(&mut Builder);
     let ways: [(SetUp, bool, bool); 3] = [
@@ -146,7 +146,7 @@ impl Backend for Ring {
         let mut queue = self.ring.submission();
         for request in requests {
             let entry = entry(request, features, &self.descriptors);
-            // SAFETY: buffer and file stay until the completion, which the worker awaits before it drops them.
+            // SAFETY: buffer and file outlive the completion, which the worker awaits before it drops them.
             unsafe { queue.push(&entry) }
                 .expect("the queue has an entry for every I/O that may be in flight");
         }
@@ -158,7 +158,7 @@ impl Backend for Ring {
         loop {
             match self.ring.submitter().submit_with_args(want, &arguments) {
                 Ok(_) if self.ring.submission().is_empty() => return Ok(()),
-                // The kernel took a part, for want of memory or because one was refused: the rest follows.
+                // The kernel took a part, because memory was short or it refused one: the rest follows.
                 Ok(_) => {}
                 Err(error) => match error.raw_os_error() {
                     Some(libc::ETIME | libc::EINTR) if self.ring.submission().is_empty() => {

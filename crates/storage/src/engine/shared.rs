@@ -1,4 +1,4 @@
-//! What the workers of a run share: when to end. Looked at in every round, written to only when something happens.
+//! State that the workers of a run share to end together. They read it in every round and rarely write it.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::mpsc::Sender;
@@ -9,17 +9,17 @@ use super::proofs::Validated;
 use crate::run::{Run, Seek, Stream};
 
 pub(crate) struct Shared {
-    /// All workers are to close their books.
+    /// All workers are to end.
     pub end: AtomicBool,
-    /// Streams that end by themselves and have not yet.
+    /// Streams that end by themselves and have not ended yet.
     ending_left: AtomicUsize,
     has_ending: bool,
     faults: AtomicU64,
-    /// When the first fault was, since the start; `u64::MAX`: none yet.
+    /// Time of the first fault since the start; `u64::MAX`: none yet.
     first_fault_ns: AtomicU64,
     fault_limit: u64,
     messages: Sender<Message>,
-    /// By SD; each worker takes those of its own before the start.
+    /// State by SD; each worker takes that of its SDs before the start.
     validated: Mutex<Vec<Option<Validated>>>,
 }
 
@@ -39,7 +39,6 @@ impl Shared {
         }
     }
 
-    /// Hands over what belongs to one SD.
     pub fn take_validated(&self, sd: usize) -> Option<Validated> {
         let mut all = self
             .validated
@@ -52,19 +51,19 @@ impl Shared {
         &self.messages
     }
 
-    /// One of the streams that end by themselves has ended; with the last of them the run does.
+    /// Records that a stream ended by itself; the last one ends the run.
     pub fn stream_ended(&self) {
         if self.ending_left.fetch_sub(1, Relaxed) == 1 {
             self.end.store(true, Relaxed);
         }
     }
 
-    /// Whether there were streams that end by themselves, and all of them have.
+    /// True if there were streams that end by themselves, and all have ended.
     pub fn streams_are_done(&self) -> bool {
         self.has_ending && self.ending_left.load(Relaxed) == 0
     }
 
-    /// An I/O failed; with too many of them the run ends.
+    /// Counts a failed I/O; too many end the run.
     pub fn count_fault(&self, now_ns: u64) {
         self.first_fault_ns.fetch_min(now_ns, Relaxed);
         if self.faults.fetch_add(1, Relaxed) + 1 >= self.fault_limit {

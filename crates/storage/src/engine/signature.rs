@@ -1,4 +1,4 @@
-//! What a block device says of its contents: file systems, volumes, disk groups and partition tables are known by the bytes
+//! Contents of a block device: file systems, volumes, disk groups and partition tables are recognized by the bytes
 //! that their own tools look for.
 
 use std::fs::File;
@@ -7,17 +7,17 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Everything that is looked at lies so near to the beginning …
+/// All marks are within this distance of the beginning …
 const HEAD_BYTES: u64 = 320 << 10;
-/// … or to the end: four labels of ZFS, of which two are at each.
+/// … or of the end: ZFS has two of its four labels at each.
 const TAIL_BYTES: u64 = 768 << 10;
-/// Smallest unit of any device, in which tables and labels are placed.
+/// Smallest unit of any device, to which tables and labels are aligned.
 const SECTOR: u64 = 512;
 
-/// What it is, where its mark may be, and the mark.
+/// Name, possible positions, and bytes of a mark.
 type Mark = (&'static str, &'static [u64], &'static [u8]);
 
-/// Marks at fixed places from the beginning. Those that contain others come first.
+/// Marks at fixed positions from the beginning. Those of containers come first.
 const MARKS: &[Mark] = &[
     ("a LUKS volume", &[0], b"LUKS\xba\xbe"),
     ("a LUKS volume", &[16 << 10], b"SKUL\xba\xbe"),
@@ -67,10 +67,10 @@ const MARKS: &[Mark] = &[
     ("a partition table (GPT)", &[SECTOR, 4096], b"EFI PART"),
 ];
 
-/// What the device holds, if it says so.
+/// Contents of the device, if it carries a known mark.
 ///
 /// # Errors
-/// When it cannot be read.
+/// It cannot be read.
 pub(crate) fn of(device: &File) -> io::Result<Option<&'static str>> {
     let seen = DeviceEnds::of(device)?;
     let marked = MARKS.iter().find(|(_, places, mark)| {
@@ -90,10 +90,10 @@ pub(crate) fn of(device: &File) -> io::Result<Option<&'static str>> {
     })
 }
 
-/// The same, and what the system knows beyond our own list where it has `blkid`.
+/// Contents by this list or, if installed, by `blkid`.
 ///
 /// # Errors
-/// When the device cannot be read.
+/// The device cannot be read.
 pub(crate) fn on(path: &Path, device: &File) -> io::Result<Option<String>> {
     if let Some(what) = of(device)? {
         return Ok(Some(what.to_owned()));
@@ -116,7 +116,7 @@ pub(crate) fn on(path: &Path, device: &File) -> io::Result<Option<String>> {
             .lines()
             .find(|line| !line.is_empty())
             .map(str::to_owned)),
-        // Nothing that is known.
+        // `blkid` found nothing.
         Some(2) => Ok(None),
         Some(8) => Ok(Some("several signatures".to_owned())),
         _ => Err(io::Error::other(format!(
@@ -126,7 +126,6 @@ pub(crate) fn on(path: &Path, device: &File) -> io::Result<Option<String>> {
     }
 }
 
-/// The beginning and the end of a device.
 struct DeviceEnds {
     size_bytes: u64,
     head: Vec<u8>,
@@ -149,7 +148,7 @@ impl DeviceEnds {
         })
     }
 
-    /// The bytes at a place, as far as it was looked at.
+    /// Bytes at a position, if they were read.
     fn at(&self, from: u64, count: usize) -> Option<&[u8]> {
         let within = |piece: &'_ [u8], begin: u64| -> Option<std::ops::Range<usize>> {
             let from = usize::try_from(from.checked_sub(begin)?).ok()?;
@@ -171,7 +170,7 @@ impl DeviceEnds {
         self.at(at, 1).map(|bytes| bytes[0])
     }
 
-    /// Two bytes alone say too little: the sizes beside them must be possible as well.
+    /// Two bytes are weak evidence, so the sizes next to them must be possible as well.
     fn is_ext(&self) -> bool {
         let word = |at: u64| self.at(1024 + at, 4).map(|b| [b[0], b[1], b[2], b[3]]);
         let number = |at: u64| word(at).map(u32::from_le_bytes);
@@ -181,7 +180,7 @@ impl DeviceEnds {
             && number(0).is_some_and(|inodes| inodes > 0)
     }
 
-    /// A boot sector's mark, and entries that are in use or empty, of which one is used.
+    /// A boot sector's mark, and entries that are used or empty, at least one of them used.
     fn has_partitions(&self) -> bool {
         let entry = |number: u64| 446 + 16 * number;
         let is_possible = |number| matches!(self.byte(entry(number)), Some(0 | 0x80));
@@ -189,7 +188,7 @@ impl DeviceEnds {
         self.has(510, b"\x55\xaa") && (0..4).all(is_possible) && (0..4).any(is_used)
     }
 
-    /// What tools leave when they erase the beginning alone.
+    /// Tools that erase only the beginning leave this table.
     fn has_gpt_at_its_end(&self) -> bool {
         [SECTOR, 4096].iter().any(|sector| {
             let last = self.size_bytes.checked_sub(*sector);
@@ -197,7 +196,6 @@ impl DeviceEnds {
         })
     }
 
-    /// Formats 1.0 and 0.90.
     fn is_md_by_its_end(&self) -> bool {
         let mark = b"\xfc\x4e\x2b\xa9";
         let new = (self.size_bytes / SECTOR).checked_sub(16);
@@ -206,7 +204,7 @@ impl DeviceEnds {
             || old.is_some_and(|at| self.has(at, mark) || self.has(at, b"\xa9\x2b\x4e\xfc"))
     }
 
-    /// Rings of blocks in each of the four labels, of which any may be in use.
+    /// Any block of the rings in each of the four labels may be in use.
     fn is_zfs(&self) -> bool {
         const LABEL: u64 = 256 << 10;
         let end = self.size_bytes / LABEL * LABEL;
@@ -240,7 +238,7 @@ mod tests {
         for (what, places, mark) in MARKS {
             for at in *places {
                 assert_eq!(told(&[(*at, mark)]), Some(*what), "at {at}");
-                // A byte less is nothing.
+                // A truncated mark is none.
                 assert_eq!(told(&[(*at, &mark[1..])]), None, "at {at}");
             }
         }
@@ -288,7 +286,7 @@ mod tests {
         }
     }
 
-    /// What the systems' own tools write.
+    /// The marks are written by the systems' own tools.
     #[test]
     fn real_file_systems_and_swap_are_known() {
         let folder = tempfile::tempdir().unwrap();

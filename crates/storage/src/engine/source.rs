@@ -1,7 +1,7 @@
-//! The I/Os of one stream, one after the other: what is drawn, and in which order.
+//! I/Os of one stream in their order.
 //!
-//! Read or write, intended start, size, hit or miss, random or sequential, address: always in this order and from
-//! one generator of the stream's own, so that a seed repeats the run whatever the device does.
+//! Read or write, intended start, size, hit or miss, random or sequential, address: always in this order and from the
+//! stream's own generator, so that a seed repeats the run whatever the device does.
 
 use stats::random::Random;
 
@@ -10,28 +10,25 @@ use super::arrival::ArrivalProcess;
 use super::error::Operation;
 use crate::run::{Seek, Sizes};
 
-/// One I/O that is to be done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Planned {
     pub operation: Operation,
-    /// Since the start of the run; 0 where there is no pace.
+    /// Since the start of the run; 0 without a pace.
     pub intended_ns: u64,
     pub size: u64,
-    /// In the space of the stream, before offsets.
+    /// Address in the space of the stream, before offsets.
     pub address: u64,
 }
 
-/// How the intended starts of a stream come about.
+/// Origin of the intended starts of a stream.
 #[derive(Debug, Clone)]
 pub(crate) enum Pace {
-    /// None: as fast as it goes.
     None,
     Clock(ArrivalProcess),
-    /// Only the order among streams.
+    /// Arrivals only order the streams.
     Order(ArrivalProcess),
 }
 
-/// Draws the I/Os of one stream.
 #[derive(Debug, Clone)]
 pub(crate) struct Source {
     pub random: Random,
@@ -40,20 +37,19 @@ pub(crate) struct Source {
     pub read_pct: f64,
     /// Percent of hits, of reads and of writes.
     pub hit_pct: [f64; 2],
-    /// Where hits go; none without hits.
     pub hit_area: Option<Area>,
-    /// Where everything else goes: one area, or one for each sequential stream, in turn.
+    /// Areas of the misses: one, or one for each sequential stream, in turn.
     pub areas: Vec<Area>,
     pub turn: usize,
     pub rule: Rule,
-    /// End of the address space in whole blocks: a range that goes past it goes on at the beginning.
+    /// End of the address space in whole blocks: a range beyond it continues at the beginning.
     pub wrap_at: u64,
-    /// First address that may be used at all.
+    /// First usable address.
     pub first: u64,
 }
 
 impl Source {
-    /// The next I/O; `None` when the stream has come to its end.
+    /// The next I/O; `None` after the end of the stream.
     #[inline(always)] // drawn in place: a copy of what was just put together stalls
     pub fn next(&mut self) -> Option<Planned> {
         let operation = if chance(&mut self.random, self.read_pct) {
@@ -87,7 +83,7 @@ impl Source {
         })
     }
 
-    /// Only the next intended start, for counting what was due and not done.
+    /// Draws only the next intended start, to count I/Os that were due and not carried out.
     pub fn next_intended_ns(&mut self) -> Option<u64> {
         match &mut self.pace {
             Pace::Clock(arrivals) => Some(arrivals.next_ns(&mut self.random)),
@@ -95,7 +91,6 @@ impl Source {
         }
     }
 
-    /// Whether this stream comes to an end by itself.
     pub fn ends(&self) -> bool {
         matches!(self.rule.seek, Seek::SequentialToEnd)
     }

@@ -1,4 +1,4 @@
-//! Times in which the engine did not run although it should have: its process was stopped, or others had the processors.
+//! Times in which the engine should have run and did not: its process was stopped, or others had the processors.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -6,22 +6,22 @@ use std::time::Duration;
 use load::clock::ns;
 use load::recorder::LATE_START;
 
-/// Of more stalls the first ones are forgotten; by then hardly any I/O of theirs still waits.
+/// Older stalls are dropped; hardly any of their I/Os still wait.
 const STALLS_MAX: usize = 4096;
-/// What lasts this long is a stop, and is reported as one; shorter ones are what a scheduler does.
+/// A stall this long is reported as a stop; shorter ones are normal scheduling.
 const STOP_MIN: Duration = Duration::from_millis(250);
 
-/// Stalls of one worker, in the order of time.
+/// Stalls of one worker in order.
 #[derive(Debug, Default)]
 pub(crate) struct Stalls {
     all: VecDeque<(u64, u64)>,
     last_end_ns: u64,
-    /// All that were stops, together.
+    /// Sum of those that were stops.
     pub stopped_ns: u64,
 }
 
 impl Stalls {
-    /// The engine was to run from `due_ns` on, and runs at `now_ns`.
+    /// Records that the engine, due at `due_ns`, ran at `now_ns`.
     #[inline]
     pub fn ran(&mut self, due_ns: u64, now_ns: u64) {
         if now_ns.saturating_sub(due_ns) > ns(LATE_START) {
@@ -41,7 +41,7 @@ impl Stalls {
         }
     }
 
-    /// How long the stall still lasted in which an I/O became due; 0 where the engine ran.
+    /// Remaining time of the stall in which an I/O became due; 0 if the engine ran.
     #[inline]
     pub fn rest_ns(&self, intended_ns: u64) -> u64 {
         if intended_ns >= self.last_end_ns {

@@ -1,4 +1,4 @@
-//! A stream at work: the I/O that comes next, and when it may.
+//! A stream in progress: its next I/O, and the time at which that may start.
 
 use super::error::EngineError;
 use super::files::Extent;
@@ -6,26 +6,27 @@ use super::geometry::{Space, controlled_gap_ns, source};
 use super::source::{Pace, Planned, Source};
 use crate::run::Run;
 
-/// A controlled maximum lets a stream run ahead of the slowest by so many I/Os, as many as vdbench queues for one SD.
+/// A controlled maximum lets a stream run ahead of the slowest by this many I/Os, which is vdbench's queue for one
+/// SD.
 const AHEAD_MAX: f64 = 2000.0;
 
 pub(crate) struct ActiveStream {
     pub index: usize,
     pub source: Source,
     pub space: Space,
-    /// Drawn and not yet issued; none: the stream has come to its end.
+    /// Next I/O, drawn and not yet issued; `None` after the end of the stream.
     pub front: Option<Planned>,
-    /// Number of its first cell at the worker; a stream on several SDs has one for each.
+    /// First of its cells at the worker; a stream has one for each of its SDs.
     pub first_cell: usize,
     pub storage: Vec<usize>,
     pub in_flight: u32,
     priority: u32,
-    /// I/Os issued so far: where nothing paces streams, they take turns.
+    /// I/Os issued so far, by which unpaced streams take turns.
     issued: u64,
     ahead_ns: u64,
 }
 
-/// What goes first: the lower key.
+/// Rank, lowest first.
 pub(crate) type Key = (u32, bool, u64);
 
 impl ActiveStream {
@@ -69,13 +70,12 @@ impl ActiveStream {
         }
     }
 
-    /// Whether its I/Os have intended starts by the clock.
     #[inline]
     pub fn is_paced(&self) -> bool {
         matches!(self.source.pace, Pace::Clock(_))
     }
 
-    /// When the next I/O is due by the clock; `None` where no clock decides.
+    /// Time when the next I/O is due; `None` without a clock.
     pub fn due_ns(&self) -> Option<u64> {
         match self.source.pace {
             Pace::Clock(_) => self.front.as_ref().map(|front| front.intended_ns),
@@ -83,7 +83,7 @@ impl ActiveStream {
         }
     }
 
-    /// How far the others may go ahead of this one; `None` where no order is kept.
+    /// Limit up to which others may run ahead of this one; `None` without an order.
     pub fn horizon_ns(&self) -> Option<u64> {
         match self.source.pace {
             Pace::Order(_) => self
@@ -94,7 +94,7 @@ impl ActiveStream {
         }
     }
 
-    /// Takes the next I/O and draws the one behind it.
+    /// Takes the next I/O and draws its successor.
     #[inline]
     pub fn take(&mut self) -> Option<Planned> {
         let planned = self.front.take()?;
@@ -104,13 +104,13 @@ impl ActiveStream {
         Some(planned)
     }
 
-    /// Whether nothing of it is left to do or under way.
+    /// True if no I/O of the stream is left or in progress.
     #[inline]
     pub fn is_over(&self) -> bool {
         self.front.is_none() && self.in_flight == 0
     }
 
-    /// I/Os that were due before `end_ns` and not issued, and when the first of them was; at most `limit` are counted.
+    /// I/Os that were due before `end_ns` and not issued, counted up to `limit`, and the due time of the first.
     pub fn unserved(&mut self, end_ns: u64, limit: u64) -> (u64, u64) {
         let first_ns = match self.due_ns() {
             Some(due_ns) if due_ns < end_ns => due_ns,

@@ -1,40 +1,40 @@
-//! A recording of every I/O, for proof that what was asked for is what was done.
+//! Recording of every I/O, as proof that the requested I/Os were carried out.
 
 use super::error::Operation;
 
-/// One I/O as it was handed to the kernel, and what came of it. Times are nanoseconds since the start of the run.
+/// One I/O as it was handed to the kernel, with its result. Times are nanoseconds since the start of the run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TraceRecord {
     pub stream: usize,
     pub storage: usize,
     pub operation: Operation,
-    /// Address in the file or device, in bytes.
+    /// Address in the file or device.
     pub offset_bytes: u64,
-    /// Bytes asked for.
+    /// Bytes requested.
     pub size_bytes: u64,
-    /// When it was meant to start.
+    /// Intended start.
     pub intended_ns: u64,
-    /// When it was taken from its queue.
+    /// Time when it was taken from its queue.
     pub issued_ns: u64,
-    /// When it was handed to the kernel.
+    /// Time when it was handed to the kernel.
     pub submitted_ns: u64,
-    /// When its completion was seen.
+    /// Time when its completion was observed.
     pub completed_ns: u64,
-    /// Bytes transferred, or the negative number of an error.
+    /// Bytes transferred, or the negative error number.
     pub result: i32,
 }
 
 /// I/Os in the order of their completion at each worker.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Trace {
-    /// At most as many as were asked for.
+    /// At most the requested number.
     pub records: Vec<TraceRecord>,
-    /// I/Os that found no room.
+    /// I/Os beyond that number.
     pub dropped: u64,
 }
 
 impl Trace {
-    /// Room for `limit` records, taken now.
+    /// A trace with memory for `limit` records.
     pub(crate) fn with_room(limit: usize) -> Self {
         Self {
             records: Vec::with_capacity(limit),

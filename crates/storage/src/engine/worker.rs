@@ -1,7 +1,7 @@
-//! One worker: the loop that takes I/Os from streams, hands them over in batches, and records what comes back.
+//! One worker: the loop that takes I/Os from streams, hands them over in batches, and records their completions.
 //!
-//! The clock is read twice in a round: when completions are looked at, which is also when what is due gets issued,
-//! and before the batch is handed over. Completions that are seen in one look share its time.
+//! A round reads the clock twice: when it reaps completions, which is also when due I/Os are issued, and before it
+//! hands over the batch. Completions reaped together share one time.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
@@ -24,16 +24,16 @@ use super::stream::ActiveStream;
 use super::trace::{Trace, TraceRecord};
 use crate::run::Run;
 
-/// Faults that one worker describes; the others are counted.
+/// Faults that one worker describes; further ones are only counted.
 const FAULTS_TOLD_MAX: u64 = 64;
-/// Due I/Os that are counted at the end of one stream; drawing more would keep the user waiting.
+/// Largest number of due I/Os that are counted at the end of one stream; drawing more would keep the user waiting.
 const UNSERVED_MAX: u64 = 50_000_000;
-/// A queue that a late start leaves is gone after so many times its delay, on a device that is nine tenths busy.
+/// On a device that is 90 % busy, the queue of a late start is gone after this many times its delay.
 const LATE_ECHO: u64 = 10;
-/// How often an I/O that the kernel could not take just then is handed over again.
+/// Retries of an I/O that the kernel could not take at once.
 const RETRIES_MAX: u16 = 1000;
 
-/// Everything one worker works with. Field order is drop order: the backend goes before the buffers.
+/// State of one worker. Fields are dropped in order: the backend before the buffers.
 pub(crate) struct Worker<'a, B> {
     pub index: usize,
     pub run: &'a Run,
@@ -42,11 +42,11 @@ pub(crate) struct Worker<'a, B> {
     pub lanes: Vec<Lane>,
     pub streams: Vec<ActiveStream>,
     pub slots: Vec<Slot>,
-    /// By SD: added to addresses.
+    /// Offsets by SD, added to addresses.
     pub offsets: Vec<u64>,
-    /// By SD: what is written.
+    /// By SD.
     pub contents: Vec<Content>,
-    /// By SD: what is known of its blocks, where they are proven.
+    /// By SD: state of its blocks, if they are validated.
     pub validated: Vec<Option<Validated>>,
     pub recorder: Recorder,
     pub trace: Option<Trace>,
@@ -54,14 +54,14 @@ pub(crate) struct Worker<'a, B> {
     pub batch_max: usize,
     pub completions: Vec<Completion>,
     pub state: State,
-    /// Memory that slots point into; kept, not used.
+    /// Memory that slots point into, stored only to outlive them.
     pub _buffers: Buffers,
 }
 
 #[derive(Default)]
 pub(crate) struct State {
     pub start_ns: u64,
-    /// When the time is over, since the start; `u64::MAX` where streams end by themselves.
+    /// End of the run since its start; `u64::MAX` if streams end by themselves.
     pub limit_ns: u64,
     pub in_flight: usize,
     first_lane: usize,
@@ -70,11 +70,11 @@ pub(crate) struct State {
     late_starts: u64,
     late_max_ns: u64,
     late_queued: u64,
-    /// Until when what queues is put down to the last late start.
+    /// Until this time, queueing is attributed to the last late start.
     late_until_ns: u64,
     faults_told: u64,
     stalls: Stalls,
-    /// When the loop was to go on at the latest.
+    /// Latest time at which the loop should continue.
     due_ns: u64,
 }
 
@@ -88,7 +88,7 @@ impl State {
 }
 
 impl<B: Backend> Worker<'_, B> {
-    /// Works from `start_ns` of the monotonic clock until time, streams or patience are over and nothing is in flight.
+    /// Works from `start_ns` of the monotonic clock until the run ends and nothing is in flight.
     pub fn work(mut self, start_ns: u64) -> Result<WorkerEnd, EngineError> {
         let meter = UsageMeter::of_this_thread();
         self.state.start_ns = start_ns;
@@ -105,7 +105,7 @@ impl<B: Backend> Worker<'_, B> {
             }
             let is_more = self.state.end.is_none() && self.fill(now_ns);
             if let Err(error) = self.hand_over(now_ns, is_more) {
-                // The kernel may still write into the buffers; they are given up rather than unmapped.
+                // The kernel may still write into the buffers, so they are leaked instead of unmapped.
                 std::mem::forget(self);
                 return Err(error);
             }
@@ -124,16 +124,16 @@ impl<B: Backend> Worker<'_, B> {
         self.backend.now_ns().saturating_sub(self.state.start_ns)
     }
 
-    /// Takes up what has completed.
+    /// Processes completions.
     fn look(&mut self, now_ns: u64) {
         self.backend.reap(&mut self.completions);
-        // What is over at the very end of an interval belongs to it.
+        // A completion at the very end of an interval belongs to it.
         let is_counting = self.state.end.is_none();
         let recorded_ns = now_ns.min(self.state.limit_ns);
         if is_counting {
             self.recorder.roll(recorded_ns.saturating_sub(1));
         }
-        // The list is lent out for the loop and comes back with its memory.
+        // The loop borrows the list and returns it with its memory.
         let mut completions = std::mem::take(&mut self.completions);
         for completion in completions.drain(..) {
             self.complete(completion, now_ns);
@@ -181,15 +181,16 @@ impl<B: Backend> Worker<'_, B> {
         self.close(number, fault, now_ns);
     }
 
-    /// Enters an I/O that is over into the books and frees its slot.
+    /// Records a finished I/O and frees its slot.
     #[inline]
     fn close(&mut self, number: usize, fault: Option<Fault>, now_ns: u64) {
-        // No copy of the slot: what was written to it in pieces a moment ago is slow to be read as a whole.
+        // A reference avoids a copy of the slot, which is slow to read as a whole right after it was written in
+        // pieces.
         let slot = &self.slots[number];
         let (request, cell, stream) = (&slot.request, slot.cell as usize, slot.stream as usize);
         self.lanes[slot.lane as usize].give_back(number as u32, now_ns);
         self.state.in_flight -= 1;
-        // What was in flight when the time was over is awaited and belongs to no interval any more.
+        // I/Os in flight at the end of the time are awaited and belong to no interval.
         if self.state.end.is_some() {
             self.state.drained += 1;
         } else if fault.is_some() {
@@ -204,7 +205,7 @@ impl<B: Backend> Worker<'_, B> {
             self.state.drained += 1;
         }
         if let Some(what) = fault {
-            // Of a chain its own reads may be what failed.
+            // In a chain its own reads may have failed.
             let request = slot.handed();
             self.fault(&request, stream, now_ns, what);
         }
@@ -223,7 +224,7 @@ impl<B: Backend> Worker<'_, B> {
         }
         self.state.faults_told += 1;
         let sd = &self.run.storage[request.file as usize];
-        // Nobody listening means that the run is being torn down.
+        // The receiver is gone only while the run is being torn down.
         let _ = self
             .shared
             .messages()
@@ -241,7 +242,7 @@ impl<B: Backend> Worker<'_, B> {
             })));
     }
 
-    /// Whether the books are closed and only what is in flight is awaited.
+    /// True while only the I/Os in flight are awaited.
     pub(crate) fn is_ending(&self) -> bool {
         self.state.end.is_some()
     }
@@ -252,7 +253,7 @@ impl<B: Backend> Worker<'_, B> {
             || (self.state.in_flight == 0 && self.streams.iter().all(ActiveStream::is_over))
     }
 
-    /// Closes the books; what is in flight is still awaited.
+    /// Ends the figures; I/Os in flight are still awaited.
     #[cold]
     fn end(&mut self, now_ns: u64) {
         let end_ns = now_ns.min(self.state.limit_ns);
@@ -280,7 +281,7 @@ impl<B: Backend> Worker<'_, B> {
         });
     }
 
-    /// Puts what may start into the batch, up to its limit. Whether the limit was met: there may be more.
+    /// Puts I/Os that may start into the batch. True if the batch is full, so that there may be more.
     fn fill(&mut self, now_ns: u64) -> bool {
         let horizons = self.streams.iter().filter_map(ActiveStream::horizon_ns);
         let horizon_ns = horizons.min().unwrap_or(u64::MAX);
@@ -290,12 +291,12 @@ impl<B: Backend> Worker<'_, B> {
             self.lanes[lane].is_blocked = false;
             while let Some(stream) = self.lanes[lane].pick(&self.streams, now_ns, horizon_ns) {
                 if self.batch.len() >= self.batch_max {
-                    // The next round begins where this one broke off, so that no lane starves.
+                    // The next round begins here, so that no lane starves.
                     self.state.first_lane = lane;
                     return true;
                 }
                 if !self.issue(lane, stream, now_ns) {
-                    // It is the blocks that it waits for, not the engine.
+                    // The I/O waits for its blocks and not for the engine.
                     self.lanes[lane].is_blocked = true;
                     self.lanes[lane].open_since_ns = now_ns;
                     break;
@@ -307,7 +308,7 @@ impl<B: Backend> Worker<'_, B> {
         false
     }
 
-    /// Takes the next I/O of a stream; false when one on the same blocks has to be over first.
+    /// Issues the next I/O of a stream; false while another I/O uses its blocks.
     #[inline]
     fn issue(&mut self, lane: usize, stream_number: usize, now_ns: u64) -> bool {
         let stream = &mut self.streams[stream_number];
@@ -351,7 +352,7 @@ impl<B: Backend> Worker<'_, B> {
         };
         slot.request = request;
         if is_paced {
-            // A backlog that a stall left behind waits for slots as well, but not because of the device.
+            // A backlog after a stall waits for slots as well, but not because of the device.
             let stalled_ns = self.state.stalls.rest_ns(planned.intended_ns);
             let late_ns = now_ns.saturating_sub(planned.intended_ns.max(lane.open_since_ns));
             let late_ns = late_ns.max(stalled_ns);
@@ -373,7 +374,7 @@ impl<B: Backend> Worker<'_, B> {
             return true;
         }
         if request.operation == Operation::Write {
-            // SAFETY: the slot was free, so its buffer, at least as long as the largest write, is nobody else's.
+            // SAFETY: the slot was free, so its buffer, at least as long as the largest write, is not in use.
             let data =
                 unsafe { std::slice::from_raw_parts_mut(request.buffer, planned.size as usize) };
             self.contents[file].stamp(data, address);
@@ -385,7 +386,7 @@ impl<B: Backend> Worker<'_, B> {
         true
     }
 
-    /// Hands the batch to the kernel and waits for what comes first: a completion, or the next thing to do.
+    /// Hands the batch to the kernel and waits for a completion or the next due I/O.
     fn hand_over(&mut self, now_ns: u64, is_more: bool) -> Result<(), EngineError> {
         let mut until_ns = now_ns + ns(SLEEP_SLICE);
         if self.state.end.is_none() {
@@ -408,7 +409,7 @@ impl<B: Backend> Worker<'_, B> {
             }
         }
         let handed_ns = self.since_start();
-        // To wait for the journal's device is no stall.
+        // Waiting for the journal's device is no stall.
         if !is_flushed {
             self.state.stalls.ran(now_ns, handed_ns);
         }

@@ -1,14 +1,13 @@
-//! Why a list of runs came to an end before it was done.
+//! Errors that end a list of runs early.
 
 use load::search::SearchError;
 
 use crate::engine::EngineError;
 use crate::pages::PagesError;
 
-/// Why the list came to an end before it was done.
+/// Reason why a list ended early.
 #[derive(Debug, thiserror::Error)]
 pub enum ExecutionError {
-    /// A run cannot be carried out.
     #[error(transparent)]
     Engine(#[from] EngineError),
     #[error(transparent)]
@@ -17,13 +16,13 @@ pub enum ExecutionError {
     Failed {
         run: String,
         count: u64,
-        /// What happened to the first.
+        /// Description of the first failure.
         first: String,
     },
-    /// Data is not on stable storage.
+    /// Data are not on stable storage.
     #[error("{0}")]
     NotWrittenBack(String),
-    /// Shares were missed by more than is allowed.
+    /// The deviation from the requested shares exceeds the tolerance.
     #[error(
         "in the run {run}, the share of wd={workload} is off by {off_pct:.2} %, but abort_failed_skew= allows \
          {allowed_pct} %; lower the rate, or change the shares"
@@ -32,23 +31,22 @@ pub enum ExecutionError {
         run: String,
         workload: String,
         off_pct: f64,
-        /// How far it may be.
+        /// Tolerance of the deviation.
         allowed_pct: f64,
     },
-    /// A run whose rate cannot be searched.
+    /// The rate of a run cannot be searched.
     #[error("the rate of the run {run} cannot be searched: {what}")]
     Unsearchable {
         run: String,
-        /// Why, and what to do.
+        /// Reason, and the way out.
         what: &'static str,
     },
-    /// A search that cannot be made.
     #[error(transparent)]
     Search(#[from] SearchError),
-    /// No rate holds what was asked for.
+    /// No rate meets the objective.
     #[error("in the run {run}, {what}; use a longer elapsed=, or start with a lower iorate=")]
     Missed { run: String, what: String },
-    /// What follows a run could not be done.
+    /// The observer of the execution failed.
     #[error("{0}")]
     Audience(String),
 }

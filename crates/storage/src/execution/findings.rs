@@ -1,4 +1,4 @@
-//! What a reader of a run's figures has to know: what was late and by whose fault, and what the device below did otherwise.
+//! Findings about a run's figures: late I/Os and their causes, and other activity of the device.
 
 use archive::Remark;
 use host::Rates;
@@ -6,26 +6,26 @@ use host::Rates;
 use crate::engine::{Operation, Outcome};
 use crate::run::{Rate, Run};
 
-/// Part of the run's time, in percent, beyond which a stop of the driver makes its figures useless.
+/// If the driver stood still for more than this percentage of the run, the figures are invalid.
 const STOPPED_PCT_MAX: f64 = 25.0;
-/// Part of the I/Os that the driver starts late, in percent, from which a reader should know.
+/// Percentage of I/Os started late by the driver from which the reader is notified.
 const LATE_PCT_NOTED: f64 = 1.0;
-/// Beyond the rate by so much, and by so many standard deviations of random arrivals, is not chance.
+/// A rate this far above the requested one, and by this many standard deviations of random arrivals, is not chance.
 const ABOVE_RATE: f64 = 1.02;
 const CHANCE_DEVIATIONS: f64 = 5.0;
-/// Part of what the device does, in percent, from which others have a large share of it.
+/// Percentage of the device's activity from which others have a large share in it.
 const OTHERS_PCT_NOTED: f64 = 20.0;
-/// Fewer requests, or bytes, of others disturb nobody.
+/// Fewer requests, or bytes, of others disturb nothing.
 const OTHERS_REQUESTS_MIN: f64 = 50.0;
 const OTHERS_MB_MIN: f64 = 1.0;
-/// Larger I/Os are split on their way to the device, so that bytes are compared in place of requests.
+/// Larger I/Os are split on their way to the device, so bytes are compared instead of requests.
 const UNSPLIT_BYTES_MAX: u64 = 64 * 1024;
-/// Fewer I/Os say nothing about where they went.
+/// Fewer I/Os are no evidence of where they went.
 const IOS_MIN: u64 = 100;
-/// Of the bytes of a run so many at least come from the device, or go to it.
+/// At least this part of a run's bytes comes from the device or goes to it.
 const REACHED_SHARE_MIN: f64 = 0.5;
 
-/// What makes a run's figures useless.
+/// Reasons that make a run's figures invalid.
 #[must_use]
 pub fn reasons(outcome: &Outcome) -> Vec<Remark> {
     stop(outcome)
@@ -34,7 +34,7 @@ pub fn reasons(outcome: &Outcome) -> Vec<Remark> {
         .collect()
 }
 
-/// What a reader should know of a run; `rates` are those of its device and machine in the time that counts.
+/// Notes on a run for its reader; `rates` are those of its device and machine in the counted time.
 #[must_use]
 pub fn notes(run: &Run, outcome: &Outcome, rates: &Rates) -> Vec<Remark> {
     let mut notes: Vec<Remark> = Vec::new();
@@ -83,7 +83,7 @@ fn late(outcome: &Outcome) -> Option<Remark> {
     })
 }
 
-/// I/Os a second that a run asks for; `None` where its rate has no limit, or changes.
+/// Requested I/Os per second; `None` if the rate is unlimited or changes.
 fn requested_per_s(run: &Run) -> Option<f64> {
     let of_run = match run.rate {
         Rate::Fixed { iops } => Some(iops),
@@ -95,7 +95,7 @@ fn requested_per_s(run: &Run) -> Option<f64> {
         .sum()
 }
 
-/// What became due in the warm-up and was done behind it is done beyond the rate.
+/// I/Os that became due in the warm-up and were carried out after it raise the rate.
 fn above_rate(run: &Run, outcome: &Outcome) -> Option<Remark> {
     let requested_per_s = requested_per_s(run).filter(|_| !outcome.ends_in_warmup)?;
     let due = requested_per_s * outcome.counted.as_secs_f64();
@@ -107,7 +107,7 @@ fn above_rate(run: &Run, outcome: &Outcome) -> Option<Remark> {
     })
 }
 
-/// Megabytes, or requests, that the device read and wrote in the time that counts.
+/// Megabytes, or requests, that the device read and wrote in the counted time.
 fn of_device(
     read_per_s: Option<f64>,
     written_per_s: Option<f64>,
@@ -116,7 +116,7 @@ fn of_device(
     Some((read_per_s? + written_per_s?) * outcome.counted.as_secs_f64())
 }
 
-/// Only of I/Os that pass the page cache, which reads ahead and writes later.
+/// Only I/Os that bypass the page cache count, because the cache reads ahead and writes later.
 fn others(run: &Run, outcome: &Outcome, rates: &Rates) -> Option<Remark> {
     let total = outcome.total();
     let is_direct = run.used_storage().all(|sd| sd.open_flags.direct);
@@ -145,7 +145,7 @@ fn others(run: &Run, outcome: &Outcome, rates: &Rates) -> Option<Remark> {
     })
 }
 
-/// I/Os that the device knows nothing of.
+/// Note on I/Os that did not reach the device.
 fn unreached(outcome: &Outcome, rates: &Rates) -> Option<Remark> {
     let found = [
         (

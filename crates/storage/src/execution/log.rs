@@ -1,4 +1,4 @@
-//! What the intervals of one run did, and the machine meanwhile.
+//! Intervals of one run, and the activity of the machine in each.
 
 use std::time::Duration;
 
@@ -7,14 +7,14 @@ use host::{Counters, Rates};
 
 use crate::engine::{Interval, Operation, Tally};
 
-/// One interval, all streams together, with what the machine did meanwhile.
+/// One interval, summed over all streams, with the machine's activity.
 #[derive(Debug, Clone, Copy)]
 pub struct Lap {
-    /// Its number, from 1.
+    /// Number, from 1.
     pub number: u32,
-    /// Whether it is part of the totals.
+    /// The interval is in the totals.
     pub counted: bool,
-    /// Its end, since the start of the run.
+    /// End since the start of the run.
     pub end: Duration,
     pub length: Duration,
     pub tallies: [Tally; 2],
@@ -22,7 +22,6 @@ pub struct Lap {
 }
 
 impl Lap {
-    /// What was read, or written.
     #[must_use]
     pub fn of(&self, operation: Operation) -> &Tally {
         &self.tallies[operation.index()]
@@ -38,7 +37,7 @@ impl Lap {
 
 /// Intervals of one run, and the machine's counters at their ends.
 pub struct Log<'a> {
-    /// Who times the requests of devices, and what was counted at the begin and at the end of the warm-up.
+    /// Timing of the devices' requests, with the counters at the beginning and at the end of the warm-up.
     requests: Option<(&'a BlockWatch, [Vec<DeviceTimes>; 2])>,
     begin: Counters,
     warm: Counters,
@@ -46,11 +45,11 @@ pub struct Log<'a> {
     pub laps: Vec<Lap>,
 }
 
-/// Intervals of one run that are kept beside their pages.
+/// Intervals of one run that are stored in addition to their pages.
 const LAPS_MAX: usize = 100_000;
 
 impl<'a> Log<'a> {
-    /// Begins with the counters before the run, and whoever times the requests of the devices.
+    /// Begins with the counters before the run, and with the timing of the devices' requests, if any.
     pub fn new(begin: Counters, requests: Option<&'a BlockWatch>) -> Self {
         Self {
             requests: requests.and_then(|watch| {
@@ -64,7 +63,7 @@ impl<'a> Log<'a> {
         }
     }
 
-    /// Adds an interval with the counters at its end; gives it with what the machine did meanwhile.
+    /// Adds an interval with the counters at its end, and returns it with the machine's activity.
     pub fn add(&mut self, interval: &Interval, now: Counters) -> Lap {
         let rates = Rates::between(&self.last, &now);
         self.last = now;
@@ -97,7 +96,8 @@ impl<'a> Log<'a> {
         lap
     }
 
-    /// Requests of the devices over the time that counts, or all of it when nothing counts; none where nobody times them.
+    /// Requests of the devices over the counted time, or over everything if nothing counts; empty if they are not
+    /// timed.
     #[must_use]
     pub fn requests(&self) -> Vec<DeviceTimes> {
         let Some((watch, [begin, warm])) = &self.requests else {
@@ -109,14 +109,14 @@ impl<'a> Log<'a> {
         pairs.map(|(now, before)| now.since(before)).collect()
     }
 
-    /// What the machine did over the time that counts; over all of it when nothing counts.
+    /// The machine's activity over the counted time, or over everything if nothing counts.
     #[must_use]
     pub fn counted(&self) -> Rates {
         let (from, to) = self.span();
         Rates::between(&from, &to)
     }
 
-    /// Counters at the begin and the end of the time that counts; of all of it when nothing counts.
+    /// Counters at the beginning and the end of the counted time, or of everything if nothing counts.
     pub fn span(&self) -> (Counters, Counters) {
         let from = if self.has_counted() {
             self.warm

@@ -1,4 +1,4 @@
-//! The file with which a run is ended from outside.
+//! The monitor file, with which a run is ended from outside.
 
 use std::io::{self, Read};
 use std::path::Path;
@@ -6,25 +6,24 @@ use std::time::SystemTime;
 
 use crate::regular;
 
-/// What a monitor file holds to end the run, or all of them.
+/// Contents of a monitor file that end the run, or all of them.
 const END_RUN: &str = "end_rd";
 const END_ALL: &str = "end_vdbench";
-/// Bytes of a monitor file that are looked at.
+/// Bytes of a monitor file that are read.
 const MONITOR_BYTES_MAX: u64 = 4096;
 
-/// What a monitor file asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Monitored {
     EndRun,
     EndAll,
 }
 
-/// Whether the file can be looked at when it is there.
+/// Checks that the file can be read if it exists.
 pub(super) fn check(path: &Path) -> io::Result<()> {
     regular::may_write(path)
 }
 
-/// What the file asks for, if it was written since.
+/// Request of the file, if it was written since.
 pub(super) fn monitored(path: Option<&Path>, since: SystemTime) -> Option<Monitored> {
     let mut text = String::new();
     let file = regular::read(path?).ok()?;

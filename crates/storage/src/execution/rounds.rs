@@ -1,4 +1,4 @@
-//! Rounds of one run until its figures are steady, and what they come to together.
+//! Rounds of one run until its figures are steady, and their merged result.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -15,15 +15,14 @@ use super::log::Lap;
 use crate::engine::{Ended, Latencies, Outcome};
 use crate::run::{Rate, Run};
 
-/// One time through a run.
 #[derive(Debug)]
 pub(super) struct Round {
     pub started_at: Timestamp,
     pub outcome: Outcome,
     pub laps: Vec<Lap>,
-    /// The machine's counters where its counted time begins, and where it ends.
+    /// The machine's counters at the beginning and end of its counted time.
     pub span: (Counters, Counters),
-    /// Requests of the devices in its counted time; none where nobody times them.
+    /// Requests of the devices in its counted time; empty if they are not timed.
     pub requests: Vec<DeviceTimes>,
 }
 
@@ -32,13 +31,13 @@ impl Round {
         Rates::between(&self.span.0, &self.span.1)
     }
 
-    /// Whether it went its whole way.
+    /// True if the round was not cut short.
     pub fn is_whole(&self) -> bool {
         let ended = self.outcome.ended;
         self.outcome.faults_count == 0 && !matches!(ended, Ended::Errors | Ended::Stopped)
     }
 
-    /// Adds a later one, as if this had gone on.
+    /// Appends a later round.
     fn merge(&mut self, later: Self) {
         let before: Duration = self.outcome.elapsed;
         self.laps.extend(later.laps.into_iter().map(|lap| Lap {
@@ -53,11 +52,11 @@ impl Round {
     }
 }
 
-/// A round that is over. Distributions take megabytes, and of each run of a matrix several rounds are kept at once: where
-/// others follow they are packed.
+/// A finished round. Distributions take megabytes, and several rounds of each run of a matrix are stored at once, so
+/// all but the last are packed.
 struct PackedRound {
     round: Round,
-    /// The distributions that the round has not: reads, then writes of each cell; service, issued and response time of each.
+    /// Packed distributions: reads, then writes of each cell; service, issued and response time of each.
     latencies: Vec<[[HistogramSnapshot; 3]; 2]>,
 }
 
@@ -88,36 +87,36 @@ impl PackedRound {
     }
 }
 
-/// Whose steadiness ends the rounds.
+/// Runs whose steadiness ends the rounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decides {
     Alone,
     /// This run, for all that take turns with it.
     ForAll,
-    /// Others that it takes turns with.
+    /// Others that this run takes turns with.
     Not,
 }
 
-/// How a run became steady, or did not.
+/// Steadiness of a run over its rounds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Steadiness {
-    /// Whether that ended the rounds.
+    /// The rounds ended because of this run.
     pub decides: Decides,
-    /// What was judged, of each round.
+    /// Judged figure of each round.
     pub values: Vec<f64>,
     pub unit: &'static str,
-    /// Of the last rounds; none: there were too few.
+    /// Analysis of the last rounds; `None` if there were too few.
     pub window: Option<Rounds>,
 }
 
 impl Steadiness {
-    /// Whether the last rounds are steady.
     #[must_use]
     pub fn is_steady(&self) -> bool {
         self.window.is_some_and(|window| window.is_steady())
     }
 
-    /// The verdict, and the value of every round. A run that others take turns with is named: all of them are told together.
+    /// The verdict, and the value of every round. A run that takes turns is named, because all of these are reported
+    /// together.
     #[must_use]
     pub fn told(&self, run: &Run) -> [Remark; 2] {
         let name = format!("{} {}", run.name, run.loops);
@@ -163,7 +162,8 @@ impl Steadiness {
     }
 }
 
-/// Rounds of one run under way. Of those that may be in the window the figures are kept, of others what is judged.
+/// Rounds of one run in progress. Figures are stored for those that may be in the window, and for the others only the
+/// judged value.
 pub(super) struct Series<'a> {
     pub run: &'a Run,
     values: Vec<f64>,
@@ -179,7 +179,7 @@ impl<'a> Series<'a> {
         }
     }
 
-    /// The run as its next round is shown; a run that is done once is shown as it is.
+    /// The run of the next round with its title; a run without rounds keeps its title.
     pub fn next(&self) -> Run {
         let mut run = self.run.clone();
         if run.steady.is_some() {
@@ -193,7 +193,6 @@ impl<'a> Series<'a> {
         self.values.len()
     }
 
-    /// Takes a round that is over.
     pub fn take(&mut self, round: Round) {
         self.values.push(value(self.run, &round.outcome));
         if self.kept.len() == ROUNDS_MIN {
@@ -203,13 +202,11 @@ impl<'a> Series<'a> {
             .push_back(PackedRound::of(round, self.run.steady.is_some()));
     }
 
-    /// Whether the last rounds are steady.
     pub fn is_steady(&self) -> bool {
         rounds(&self.values).is_some_and(|window| window.is_steady())
     }
 
-    /// What the rounds of the window come to together, and the verdict where rounds were asked for; none where no round was
-    /// begun.
+    /// Merged rounds of the window, and the verdict if rounds were requested; `None` if no round began.
     pub fn finish(mut self, decides: Decides) -> Option<(Round, Option<Steadiness>)> {
         let mut all = self.kept.pop_front()?.unpack();
         self.kept
@@ -225,8 +222,8 @@ impl<'a> Series<'a> {
     }
 }
 
-/// What is judged: the rate where the storage decides it, else how long an I/O takes, because a rate that is given is
-/// steady by itself.
+/// The judged figure is the rate if the storage determines it, otherwise the time of an I/O, because a given rate is
+/// steady by definition.
 fn value(run: &Run, outcome: &Outcome) -> f64 {
     match run.rate {
         Rate::Max { .. } => outcome.rate_iops(),

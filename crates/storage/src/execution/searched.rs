@@ -1,4 +1,4 @@
-//! One line of a list, at the highest rate that holds a response time.
+//! One line of a list at the highest rate that meets a response-time objective.
 
 use archive::Remark;
 use archive::remark::{self, RateTried};
@@ -12,17 +12,16 @@ use super::{Execution, ExecutionError, Measured};
 use crate::engine;
 use crate::run::{Rate, Run};
 
-/// Why a search did not come to its end.
+/// Reason why a search ended early.
 enum Halt {
     Error(ExecutionError),
     /// A measurement was broken off.
     Broken(Box<(Run, Round, Option<Monitored>)>),
-    /// Measurements of one rate decided nothing.
+    /// Measurements of one rate were inconclusive.
     Undecided(Box<(Run, Round, Remark)>),
 }
 
 impl Execution<'_> {
-    /// Searches the rate of one line of the list.
     pub(super) fn search(
         &mut self,
         number: usize,
@@ -67,7 +66,7 @@ impl Execution<'_> {
     ) -> Result<Measured, Halt> {
         let mut measurements = 0;
         let mut measure = |rate: Rate| {
-            // Every measurement has I/Os of its own.
+            // Every measurement draws different I/Os.
             let options = engine::Options {
                 seed: options.seed.wrapping_add(measurements),
                 ..*options
@@ -78,7 +77,7 @@ impl Execution<'_> {
         let lowest_per_s = slo.lowest_per_s(run);
         let first_per_s = match run.rate {
             Rate::Fixed { iops } => iops,
-            // Half of what it does at most.
+            // The search begins at half of the maximum.
             _ => {
                 let (run, round) = measure(run.rate.clone())?;
                 let maximum_per_s = round.outcome.rate_iops();
@@ -95,7 +94,7 @@ impl Execution<'_> {
         let mut missed = None;
         let mut tried: Vec<Tried> = Vec::new();
         let searched = slo_search(search, |iops| {
-            // As it is told: nobody reads more digits.
+            // The rate is rounded as it is printed.
             let asked = (iops * 10.0).round() / 10.0;
             for attempt in 1.. {
                 let seen = measure(Rate::Fixed { iops: asked })?;
@@ -140,7 +139,7 @@ impl Execution<'_> {
         })
     }
 
-    /// One measurement; its pages show the rate as if it were one of a list.
+    /// One measurement, whose pages show its rate as part of the title.
     fn attempt(
         &mut self,
         number: usize,
@@ -160,7 +159,7 @@ impl Execution<'_> {
     }
 }
 
-/// What a search for the highest rate found, to be told.
+/// Summary of a search for the highest rate.
 pub fn search_of<T>(searched: &SearchedRate<T>) -> remark::Search {
     let found = searched.found();
     let tried = searched.tried().iter().map(|rate| RateTried {

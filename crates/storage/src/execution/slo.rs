@@ -1,7 +1,7 @@
-//! The highest rate of a run that holds a response time.
+//! Highest rate of a run that meets a response-time objective.
 //!
-//! A measurement decides only where it has enough I/Os for its percentile, and where it is the device that was late and not
-//! this machine. One that misses is made again before its rate is given up.
+//! A measurement is conclusive only with enough I/Os for its percentile, and if late I/Os are due to the device and
+//! not to this machine. A rate that misses is measured again before it is rejected.
 
 use archive::Remark;
 use archive::remark::{BracketEnd, BracketSeen};
@@ -12,23 +12,23 @@ use super::ExecutionError;
 use crate::engine::Outcome;
 use crate::run::{Rate, Run};
 
-/// I/Os that lie beyond the percentile of the smallest sample that decides: with fewer it is little more than the maximum.
+/// I/Os beyond the percentile in the smallest sample that decides: with fewer, the percentile is little more than the
+/// maximum.
 const BEYOND_MIN: f64 = 10.0;
-/// More than the least count is asked for, so that arrivals by chance do not fall below it.
+/// The planned count exceeds the smallest by this factor, so that random arrivals do not fall below it.
 const MARGIN: f64 = 1.2;
-/// Measurements of one rate in a row that decide nothing.
+/// Consecutive inconclusive measurements of one rate.
 pub(super) const UNDECIDED_MAX: usize = 3;
 
-/// What is searched for, and how closely.
+/// Objective of a search, and its accuracy.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Slo {
-    /// The response time to be held.
     pub objective: Objective,
     /// Width of the bracket at the end, in percent.
     pub resolution_pct: f64,
-    /// Measurements of either end of it, and of which the majority decides that a rate is given up; an odd number.
+    /// Measurements of each end of the bracket, of which the majority rejects a rate; an odd number.
     pub repeats: usize,
-    /// Measurements of all, at most.
+    /// Largest number of measurements in total.
     pub measurements_max: usize,
 }
 
@@ -44,7 +44,7 @@ impl Slo {
         }
     }
 
-    /// Refuses lists whose runs say more about their rate than where a search begins.
+    /// Refuses lists whose runs have more than a starting rate.
     ///
     /// # Errors
     /// [`ExecutionError::Unsearchable`] for the first of them.
@@ -61,13 +61,13 @@ impl Slo {
         }
     }
 
-    /// I/Os without which a measurement says nothing about the percentile.
+    /// Fewer I/Os do not determine the percentile.
     fn count_min(&self) -> u64 {
         let beyond = 1.0 - self.objective.percentile / 100.0;
         (BEYOND_MIN / beyond).ceil() as u64
     }
 
-    /// The lowest rate at which a run has as many.
+    /// Lowest rate at which a run has enough I/Os.
     pub(super) fn lowest_per_s(&self, run: &Run) -> f64 {
         let seconds = run.counted_s().unwrap_or(1).max(1);
         self.count_min() as f64 * MARGIN / f64::from(seconds)
@@ -92,7 +92,7 @@ impl Slo {
     }
 }
 
-/// Whether runs like this one are searched at all; what fills storage has no rate.
+/// True for runs that are searched; filling storage has no rate.
 pub(super) fn is_searched(run: &Run) -> bool {
     run.elapsed_s.is_some()
 }
@@ -119,17 +119,17 @@ fn obstacle(run: &Run) -> Option<&'static str> {
 pub(super) struct Tried {
     rate_per_s: f64,
     operations: u64,
-    /// The percentile of their response times.
+    /// Percentile of the response times.
     response_ms: f64,
-    /// I/Os that this machine began late, or that waited behind those.
+    /// I/Os that this machine began late, and those that waited for them.
     late: u64,
     unserved: u64,
-    /// Whether the objective holds; none: that cannot be said.
+    /// True if the objective is met; `None` if inconclusive.
     pub holds: Option<bool>,
 }
 
 impl Tried {
-    /// The response time counts from the intended start, and what was not begun in time counts as well.
+    /// The response time counts from the intended start, and I/Os that did not begin in time count as well.
     pub fn of(slo: &Slo, rate_per_s: f64, outcome: &Outcome) -> Self {
         let objective = &slo.objective;
         let response = outcome.latencies_of(|_, _, _| true).response;
@@ -140,13 +140,13 @@ impl Tried {
             errors: outcome.faults_count,
             unfinished: outcome.unserved,
             response: &response,
-            // What was broken off ends the search and is not asked about.
+            // A measurement that was broken off ends the search and is not judged.
             is_whole: true,
         };
         let late = outcome.driver.late_queued;
         let held = objective.judge(&window);
         let asked = operations + outcome.unserved;
-        // Without what this machine itself held up the objective might hold.
+        // Without the delays of this machine the objective might be met.
         let late_pct = 100.0 * late as f64 / asked.max(1) as f64;
         let is_late = held.beyond_pct - late_pct <= 100.0 - objective.percentile && late > 0;
         let holds = if held.holds {
@@ -195,7 +195,7 @@ impl Slo {
     }
 }
 
-/// What was seen at either end of the bracket.
+/// Measurements at each end of the bracket.
 pub(super) fn evidence(
     slo: &Slo,
     ends: impl Iterator<Item = f64>,

@@ -1,7 +1,7 @@
-//! Rounds over one run, or over all runs of a matrix in turn, until what is judged is steady.
+//! Rounds over one run, or over all runs of a matrix in turn, until the judged figures are steady.
 //!
-//! SNIA's specification goes over the whole matrix of a test in each round and judges by random writes of 4 KiB alone: they
-//! are what brings solid state storage out of its steady state. A run that is done once is a matrix of one run in one round.
+//! SNIA's specification repeats the whole matrix of a test in each round and judges only by random writes of 4 KiB,
+//! which move solid state storage out of its steady state. A run without rounds is a matrix of one run in one round.
 
 use super::monitor::Monitored;
 use super::rounds::{Decides, Series};
@@ -9,11 +9,11 @@ use super::{Completion, Execution, ExecutionError, Measured};
 use crate::engine::{self, Reached};
 use crate::run::{Run, Seek, Stream};
 
-/// Smaller transfers are in the specification's matrix, and are not what it judges by.
+/// Smaller transfers are in the specification's matrix, and do not count for its verdict.
 const JUDGED_BYTES_MIN: u64 = 4096;
 
 impl Execution<'_> {
-    /// Goes over `lines` in rounds, as often as they ask for, and keeps what each came to in its last rounds.
+    /// Repeats `lines` in rounds, and stores the merged last rounds of each.
     pub(super) fn in_turns(
         &mut self,
         repetition: u32,
@@ -23,7 +23,7 @@ impl Execution<'_> {
     ) -> Result<(Vec<Reached>, Option<Completion>), ExecutionError> {
         let mut all: Vec<Series<'_>> = lines.iter().map(Series::of).collect();
         let decisive = decisive(lines);
-        // What was measured before an error is kept as well.
+        // Results before an error are stored as well.
         let turned = self.turns(first, &mut all, &decisive, options);
         let monitor = *turned.as_ref().unwrap_or(&None);
         let mut reached = Vec::with_capacity(lines.len());
@@ -56,12 +56,12 @@ impl Execution<'_> {
                 Err(wrong) => error = error.or(Some(wrong)),
             }
         }
-        // Stopped before anything was begun.
+        // The execution was stopped before anything began.
         end = end.or_else(|| self.stopped().then_some(Completion::Interrupted));
         error.map_or(Ok((reached, end)), Err)
     }
 
-    /// Round after round, until the decisive runs are steady or there were enough rounds; what the monitor file said.
+    /// Repeats rounds until the decisive runs are steady or the limit is reached; returns the monitor file's request.
     fn turns(
         &mut self,
         first: usize,
@@ -75,7 +75,7 @@ impl Execution<'_> {
                     return Ok(None);
                 }
                 let options = engine::Options {
-                    // No round repeats the I/Os of the one before.
+                    // No round repeats the I/Os of the previous one.
                     seed: options.seed.wrapping_add(series.done() as u64),
                     ..*options
                 };
@@ -98,8 +98,8 @@ impl Execution<'_> {
     }
 }
 
-/// The runs by which all are judged: of those with the most random I/Os those that write most, and of these those with the
-/// smallest transfers from 4 KiB on. All that are alike in this.
+/// The runs that decide for all: among those with the most random I/Os those that write most, and among these those
+/// with the smallest transfers of at least 4 KiB. Several may be equal.
 fn decisive(lines: &[Run]) -> Vec<usize> {
     let ranks: Vec<[f64; 3]> = lines.iter().map(rank).collect();
     let order = |a: &[f64; 3], b: &[f64; 3]| {
@@ -115,7 +115,7 @@ fn decisive(lines: &[Run]) -> Vec<usize> {
         .collect()
 }
 
-/// What makes a run decisive, the lowest first: sequential I/Os and reads in percent, and the size; means over its streams.
+/// Rank of a run, lowest first: sequential I/Os and reads in percent, and the size; means over its streams.
 fn rank(run: &Run) -> [f64; 3] {
     let mean = |of: fn(&Stream) -> f64| {
         let sum: f64 = run.streams.iter().map(of).sum();
@@ -129,7 +129,7 @@ fn rank(run: &Run) -> [f64; 3] {
     let size = |stream: &Stream| {
         let bytes = stream.size_bytes_max();
         let is_judged = bytes >= JUDGED_BYTES_MIN;
-        // Of what is smaller the largest comes first, behind all others.
+        // Transfers that are too small come last, the largest of them first.
         if is_judged {
             bytes as f64
         } else {
@@ -165,10 +165,10 @@ mod tests {
             run(4096, 0.0, random),
         ];
         assert_eq!(decisive(&matrix), [4]);
-        // One more, say with other threads.
+        // Another run differs only in threads.
         matrix.push(matrix[4].clone());
         assert_eq!(decisive(&matrix), [4, 5]);
-        // Where there are none, what comes nearest.
+        // Without such runs the nearest ones decide.
         assert_eq!(decisive(&matrix[..4]), [3]);
         assert_eq!(decisive(&matrix[..3]), [0]);
         assert_eq!(decisive(&matrix[1..3]), [0], "random before writes");

@@ -1,4 +1,4 @@
-//! What must hold of an RD, of each run, and of all runs together.
+//! Constraints on an RD, on each run, and on all runs together.
 
 use super::error::{LanguageError, Result};
 use super::format::FormatPolicy;
@@ -6,9 +6,8 @@ use super::rd::{CURVE_IOPS, Rd};
 use super::sections::Sections;
 use crate::run::{OpenFlags, Range, Run, Seek, Sizes, StorageDefinition, Stream};
 
-/// Runs of one matrix: the figures of several rounds of each are kept until the last round.
+/// Limit of the runs of one matrix, because several rounds of each are in memory until the last round.
 const MATRIX_RUNS_MAX: usize = 500;
-/// Characters of an SD's name that fit into a stamped block.
 const STAMPED_NAME_MAX: usize = 8;
 
 /// Elapsed time and warm-up are whole intervals, at least two of them.
@@ -38,7 +37,7 @@ pub(super) fn timing(rd: &Rd) -> Result<()> {
     Ok(())
 }
 
-/// A rate is there, and is none of 0.
+/// Every RD needs a rate, and 0 is not allowed.
 pub(super) fn rates(rd: &Rd, is_first: bool) -> Result<()> {
     let wrong = |what: &str| Err(rd.place.wrong(format!("rd={}: {what}", rd.name)));
     if rd.rates.is_empty() || (!rd.variable && rd.rates.contains(&0.0)) {
@@ -53,7 +52,7 @@ pub(super) fn rates(rd: &Rd, is_first: bool) -> Result<()> {
     Ok(())
 }
 
-/// Runs that take turns have rates of their own, and are not too many to be kept until all are steady.
+/// Runs that take turns have separate rates, and few enough to be in memory until all are steady.
 pub(super) fn matrix(rd: &Rd, runs: usize) -> Result<()> {
     if rd.steady.is_none_or(|steady| steady.matrix.is_none()) {
         return Ok(());
@@ -77,7 +76,7 @@ pub(super) fn matrix(rd: &Rd, runs: usize) -> Result<()> {
     Ok(())
 }
 
-/// What must hold of a run once its loops have values.
+/// Constraints on a run once its loops have values.
 pub(super) fn run(rd: &Rd, run: &Run) -> Result<()> {
     let wrong = |what: String| Err(rd.place.wrong(format!("rd={}: {what}", run.name)));
     for sd in &run.storage {
@@ -120,7 +119,7 @@ pub(super) fn run(rd: &Rd, run: &Run) -> Result<()> {
     Ok(())
 }
 
-/// What is wrong with a run over concatenated SDs.
+/// Problem of a run over concatenated SDs, if any.
 fn concatenated(run: &Run) -> Option<&'static str> {
     let plain = |stream: &Stream| {
         stream.range == Range::Whole && stream.read_hit_pct == 0.0 && stream.write_hit_pct == 0.0
@@ -143,7 +142,7 @@ fn concatenated(run: &Run) -> Option<&'static str> {
     None
 }
 
-/// Blocks keep their stamps from run to run, so that sizes must fit over all of them.
+/// Blocks keep their stamps from run to run, so sizes must fit over all of them.
 pub(super) fn validation_over_all(runs: &[Run], sections: &Sections) -> Result<()> {
     let validated = |run: &&Run| run.storage.iter().any(|sd| sd.content.validation.is_some());
     let sizes: Vec<u64> = runs
@@ -180,7 +179,7 @@ pub(super) fn validation_over_all(runs: &[Run], sections: &Sections) -> Result<(
     }
 }
 
-/// When files are brought to their size: what journals are to prove is not written over.
+/// Files that journals are to prove are not overwritten by a format.
 pub(super) fn format(asked: FormatPolicy, runs: &[Run]) -> Result<FormatPolicy> {
     let mut journals = runs.iter().flat_map(|run| &run.storage);
     let recovers = |sd: &StorageDefinition| sd.journal().is_some_and(|journal| journal.recover);

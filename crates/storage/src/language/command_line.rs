@@ -1,4 +1,4 @@
-//! The options that stand behind the verb, as wrappers and scripts write them.
+//! Options after the verb, in the form of wrappers and scripts.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,23 +11,22 @@ use super::rd::{Rd, seconds};
 use super::source::Variable;
 use crate::run::{Journal, Validation};
 
-/// What the command line says.
+/// Parsed command line.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct CommandLine {
     /// Parameter files, in the order they are read.
     pub files: Vec<PathBuf>,
-    /// Where reports go, as it was written: `DIR`, `DIR+`, `DIR.tod`; none: the default.
+    /// Output folder as it was written: `DIR`, `DIR+`, `DIR.tod`; `None`: the default.
     pub output: Option<String>,
-    /// Print the list of runs, and do nothing.
+    /// Print the list of runs, and stop.
     pub simulate: bool,
-    /// What stands for `$name` in the files.
+    /// Variables of the files.
     pub variables: Vec<Variable>,
     pub extra: Vec<String>,
-    /// What goes before the files.
     pub overrides: Overrides,
 }
 
-/// Options that go before what files say.
+/// Options that take precedence over files.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Overrides {
     pub elapsed_s: Option<u32>,
@@ -121,14 +120,14 @@ impl CommandLine {
             "i" => self.overrides.interval_s = Some(seconds(&parameter, 1)?),
             "w" => self.overrides.warmup_s = Some(seconds(&parameter, 0)?),
             "l" => self.overrides.repeat = Some(repeat(&parameter)?),
-            // Processes and a port of the other tool: without a meaning here.
+            // Options about vdbench's processes and port have no meaning here.
             _ => {}
         }
         Ok(())
     }
 }
 
-/// The first letter, and what is written on to it.
+/// First letter of an option, and the rest.
 fn split(option: &str) -> (&str, &str) {
     let end = option.chars().next().map_or(0, char::len_utf8);
     option.split_at(end)

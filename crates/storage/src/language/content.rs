@@ -5,7 +5,7 @@ use super::lexer::Parameter;
 use super::value::begins;
 use crate::run::{Journal, Validation};
 
-/// `validate=yes`, `validate=(read_after_write,…)`; no: none.
+/// `validate=yes`, `validate=(read_after_write,…)`; `None` for `no`.
 pub(super) fn validation(parameter: &Parameter) -> Result<Option<Validation>> {
     let mut validation = Validation::default();
     for word in &parameter.values {
@@ -15,7 +15,7 @@ pub(super) fn validation(parameter: &Parameter) -> Result<Option<Validation>> {
             word if begins("read_after_write", word) => validation.read_after_write = true,
             word if begins("no_preread", word) => validation.no_preread = true,
             word if begins("ignore_zero_reads", word) => validation.ignore_zero_reads = true,
-            // The time of the last good access, for which there is no place; everything else is done.
+            // Only the time of the last good access is not stored.
             word if begins("time", word) => {}
             _ => {
                 return Err(parameter.wrong(
@@ -27,7 +27,7 @@ pub(super) fn validation(parameter: &Parameter) -> Result<Option<Validation>> {
     Ok(Some(validation))
 }
 
-/// `journal=yes`, `journal=(recover,noflush,…)`; no: none.
+/// `journal=yes`, `journal=(recover,noflush,…)`; `None` for `no`.
 pub(super) fn journal(parameter: &Parameter) -> Result<Option<Journal>> {
     let mut journal = Journal::default();
     for word in &parameter.values {
@@ -58,7 +58,7 @@ pub(super) fn journal(parameter: &Parameter) -> Result<Option<Journal>> {
     Ok(Some(journal))
 }
 
-/// The letters behind `-v`.
+/// Letters after `-v`.
 pub(super) fn validation_letters(letters: &str) -> Option<Validation> {
     let mut validation = Validation::default();
     for letter in letters.chars() {
@@ -72,7 +72,7 @@ pub(super) fn validation_letters(letters: &str) -> Option<Validation> {
     Some(validation)
 }
 
-/// The letters behind `-j`.
+/// Letters after `-j`.
 pub(super) fn journal_letters(letters: &str) -> Option<Journal> {
     let mut journal = Journal::default();
     for letter in letters.chars() {

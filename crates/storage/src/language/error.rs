@@ -1,19 +1,17 @@
-//! What can be wrong with a parameter file or the command that names it.
+//! Errors in a parameter file or in the command that names it.
 
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Result of everything that reads parameters.
 pub type Result<T> = std::result::Result<T, LanguageError>;
 
-/// Where something stands; line 0 of no file, where nobody wrote it.
+/// Position in a file; line 0 without a file for defaults.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Position {
     /// File, as it was named.
     pub file: Arc<str>,
-    /// Line, from 1.
     pub line: u32,
 }
 
@@ -23,32 +21,30 @@ impl fmt::Display for Position {
     }
 }
 
-/// Why the parameters cannot be carried out.
+/// Reason why parameters cannot be carried out.
 #[derive(Debug, thiserror::Error)]
 pub enum LanguageError {
     #[error("{place}: {what}")]
     At {
         place: Position,
-        /// What is wrong and what would be right.
+        /// Problem and solution.
         what: String,
     },
-    /// Something on the command line, or in all files together.
+    /// An error of the command line, or of all files together.
     #[error("{0}")]
     Command(String),
-    /// Something that may follow from a comment that was not meant as one.
+    /// An error that may follow from an accidental comment.
     #[error("{error}\n{hint}")]
     Hinted {
         error: Box<LanguageError>,
-        /// Which comment, and what to do.
+        /// The comment, and the way out.
         hint: String,
     },
-    /// A file cannot be read.
     #[error("the parameter file {} cannot be read: {reason}", path.display())]
     Unreadable { path: PathBuf, reason: io::Error },
 }
 
 impl Position {
-    /// An error at this place.
     pub(super) fn wrong(&self, what: impl Into<String>) -> LanguageError {
         LanguageError::At {
             place: self.clone(),

@@ -1,4 +1,4 @@
-//! From RDs to the list of runs: sets of SDs, then loops in the order they were written, then rates.
+//! Expands RDs into the list of runs: sets of SDs, then loops in the order they were written, then rates.
 
 use super::Overrides;
 use super::checks;
@@ -11,10 +11,9 @@ use super::value::number_text;
 use crate::run::{CurvePoint, Rate, Run};
 
 pub(super) const RUNS_MAX: usize = 10_000;
-/// Seed of sets that are drawn by lot: the list must be the same whenever it is printed or done.
+/// Fixed seed of random sets: the list must be the same whenever it is printed or carried out.
 const SETS_SEED: u64 = 1;
 
-/// All runs in their order.
 pub(super) fn runs(sections: &Sections, overrides: &Overrides) -> Result<Vec<Run>> {
     let mut expansion = Expansion {
         resolver: Resolver {
@@ -48,11 +47,11 @@ pub(super) fn runs(sections: &Sections, overrides: &Overrides) -> Result<Vec<Run
 struct Expansion<'a> {
     resolver: Resolver<'a>,
     runs: Vec<Run>,
-    /// Streams and SDs so far: each run has its own.
+    /// Streams and SDs so far, summed over runs.
     parts: usize,
 }
 
-/// SDs that replace those of the WDs, and what they add to the name of the run.
+/// SDs that replace those of the WDs, and the suffix of the run's name.
 struct SdSet {
     suffix: String,
     sds: Option<Vec<usize>>,
@@ -236,7 +235,7 @@ impl Expansion<'_> {
     }
 }
 
-/// The run of one combination of the loops' values; the last loop turns fastest.
+/// The run of one combination of the loops' values; the last loop varies fastest.
 fn looped(rd: &Rd, base: &Run, combination: usize) -> Result<Run> {
     let mut run = base.clone();
     let mut left = combination;

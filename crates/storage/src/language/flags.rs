@@ -1,19 +1,17 @@
-//! `openflags=`, and bounds in percent or bytes: what SDs, WDs and RDs have in common.
+//! `openflags=`, and bounds in percent or bytes, for SDs, WDs and RDs.
 
 use super::error::Result;
 use super::lexer::Parameter;
 use super::value::Unit;
 use crate::run::{OpenFlags, Range};
 
-/// Bits of `open(2)` on Linux.
 const O_DSYNC: u32 = 0x1000;
 const O_DIRECT: u32 = 0x4000;
 
-/// Bits that would make another file of it, or make, cut or empty one: `O_CREAT`, `O_EXCL`, `O_TRUNC`, `O_APPEND`,
-/// and those of how it may be used, which the engine decides.
+/// Bits that would change the kind of file, or create, truncate or append: `O_CREAT`, `O_EXCL`, `O_TRUNC`,
+/// `O_APPEND`, and the access mode, which the engine chooses.
 const REFUSED_BITS: u32 = 0o3 | 0o100 | 0o200 | 0o1000 | 0o2000;
 
-/// How a file is opened.
 pub(super) fn open_flags(parameter: &Parameter) -> Result<OpenFlags> {
     let mut flags = OpenFlags::default();
     for word in &parameter.values {
@@ -47,7 +45,7 @@ pub(super) fn open_flags(parameter: &Parameter) -> Result<OpenFlags> {
     Ok(flags)
 }
 
-/// `(low,high)`: percent as long as they can be, bytes above.
+/// `(low,high)` in percent up to 200, in bytes above.
 pub(super) fn range(parameter: &Parameter) -> Result<Range> {
     let numbers = parameter.numbers(Unit::Amount)?;
     let [low, high] = numbers[..] else {

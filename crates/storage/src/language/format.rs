@@ -1,21 +1,21 @@
-//! How files are brought to their size before the first run.
+//! Policy by which files are brought to their size before the first run.
 
-/// When, and with which writes; the engine makes a run of it.
+/// Policy and size of the writes; the engine makes a run of it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Format {
     pub policy: FormatPolicy,
-    /// Bytes of a write (`formatxfersize=`); none: the engine's own.
+    /// Bytes of a write (`formatxfersize=`); `None`: the engine's default.
     pub transfer_bytes: Option<u64>,
 }
 
-/// Whether files are brought to their size.
+/// Files that are brought to their size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum FormatPolicy {
-    /// Files that are missing or too short, as far as they are.
+    /// Files that are missing or too short, only the missing part.
     #[default]
     AsNeeded,
-    /// Everything, from the beginning (`formatsds=yes`).
+    /// All files, from the beginning (`formatsds=yes`).
     Always,
-    /// Nothing (`formatsds=no`).
+    /// None (`formatsds=no`).
     Never,
 }

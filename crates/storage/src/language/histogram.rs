@@ -1,22 +1,22 @@
-//! `histogram=`: the bounds of the response times that are counted together.
+//! `histogram=`: the bounds of the buckets of response times.
 
 use super::error::Result;
 use super::lexer::Parameter;
 use super::value::begins;
 
-/// Buckets, the last without an upper bound.
+/// Number of buckets, including the last, which has no upper bound.
 const BUCKETS_MAX: usize = 64;
 const BOUNDS_DEFAULT_US: [f64; 26] = [
     20.0, 40.0, 60.0, 80.0, 100.0, 200.0, 400.0, 600.0, 800.0, 1e3, 2e3, 4e3, 6e3, 8e3, 1e4, 2e4,
     4e4, 6e4, 8e4, 1e5, 2e5, 4e5, 6e5, 8e5, 1e6, 2e6,
 ];
 
-/// Upper bounds of response times.
+/// Upper bounds of buckets.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Buckets {
-    /// Rising, in microseconds; what is above the last has a bucket of its own.
+    /// Ascending, in microseconds; values above the last have a separate bucket.
     pub bounds_us: Vec<f64>,
-    /// Empty buckets at the beginning and at the end are left out, but for one.
+    /// Empty buckets at both ends are omitted, except one each.
     pub suppress: bool,
 }
 
@@ -29,7 +29,7 @@ impl Default for Buckets {
     }
 }
 
-/// `(default,20,40,…,1m,2s[,suppress])`. A number below the one before it is the step up to the one behind it.
+/// `(default,20,40,…,1m,2s[,suppress])`. A number smaller than its predecessor is the step up to its successor.
 pub(super) fn buckets(parameter: &Parameter) -> Result<Buckets> {
     let mut buckets = Buckets {
         bounds_us: Vec::new(),

@@ -1,24 +1,23 @@
-//! From lines to parameters: `keyword=value` and `keyword=(value,value)`.
+//! Cuts lines into parameters: `keyword=value` and `keyword=(value,value)`.
 
 use super::error::{Position, Result};
 use super::source::Line;
 
-/// Values that one parameter may list, before and after ranges are written out.
+/// Largest number of values of one parameter, before and after ranges are expanded.
 pub(super) const VALUES_MAX: usize = 10_000;
-/// Parameters of all files together.
+/// Largest number of parameters of all files.
 const PARAMETERS_MAX: usize = 200_000;
 
-/// One `keyword=value`.
 #[derive(Debug, Clone)]
 pub(super) struct Parameter {
-    /// In lower case, as it was given: it may be a beginning of the keyword's name.
+    /// Keyword as given, in lower case; it may be abbreviated.
     pub key: String,
-    /// At least one, none empty. Ranges are as they were written.
+    /// At least one, none empty. Ranges are not expanded.
     pub values: Vec<String>,
     pub place: Position,
 }
 
-/// A character, and whether quotes take its meaning away.
+/// A character, and a flag for characters in quotes.
 #[derive(Debug, Clone, Copy)]
 struct Glyph {
     character: char,
@@ -31,8 +30,8 @@ impl Glyph {
     }
 }
 
-/// All parameters in their order. The end of a line separates parameters as a comma does, so that a line which ends
-/// with one simply goes on.
+/// All parameters in order. The end of a line separates parameters like a comma, so a line that ends with a comma
+/// continues.
 pub(super) fn parameters(lines: &[Line]) -> Result<Vec<Parameter>> {
     let mut found = Vec::new();
     let mut piece: Vec<Glyph> = Vec::new();
@@ -71,7 +70,7 @@ pub(super) fn parameters(lines: &[Line]) -> Result<Vec<Parameter>> {
 const NOT_CLOSED: &str = "a parenthesis is not closed; a list continues on the next line only after a comma, and a \
                           blank starts a comment";
 
-/// What counts of a line: up to the first blank, quotes taken away, question marks left out.
+/// Significant part of a line: up to the first blank, without quotes and question marks.
 fn glyphs(line: &Line) -> Result<Vec<Glyph>> {
     let mut glyphs = Vec::with_capacity(line.text.len());
     let mut quoted = false;
@@ -94,11 +93,10 @@ fn glyphs(line: &Line) -> Result<Vec<Glyph>> {
     Ok(glyphs)
 }
 
-/// Hints of one list; a file that has more of them is written that way.
+/// Limit of hints for one list; a file with more of them is written in that style.
 const HINTS_MAX: usize = 10;
 
-/// Comments behind parameters that look like parameters themselves: whoever comes from another language writes a blank behind
-/// a comma.
+/// Comments after parameters that look like parameters: users of other languages write a blank after a comma.
 pub(super) fn hints(lines: &[Line]) -> Vec<String> {
     let hint = |line: &Line| {
         let mut is_quoted = false;
@@ -118,7 +116,7 @@ pub(super) fn hints(lines: &[Line]) -> Vec<String> {
     lines.iter().filter_map(hint).take(HINTS_MAX).collect()
 }
 
-/// Whether a comment begins as a parameter does (`size=1g`), or goes on with one (`= 1g`).
+/// True for a comment that begins like a parameter (`size=1g`) or continues one (`= 1g`).
 fn looks_like_parameter(comment: &str) -> bool {
     let comment = comment.trim_start_matches([',', ' ', '\t']);
     comment.split_once('=').is_some_and(|(key, value)| {
@@ -128,7 +126,6 @@ fn looks_like_parameter(comment: &str) -> bool {
     })
 }
 
-/// Makes a parameter of a piece, if there is one.
 fn take(
     piece: &mut Vec<Glyph>,
     begun_at: &mut Option<&Position>,
@@ -169,7 +166,7 @@ fn parameter(piece: &[Glyph], place: &Position) -> Result<Parameter> {
     })
 }
 
-/// The values of a list, or the one value. Lists within lists stay as they are written.
+/// Values of a list, or the single value. Nested lists are not split.
 fn values(glyphs: &[Glyph]) -> std::result::Result<Vec<String>, String> {
     let is_list = glyphs.first().is_some_and(|first| first.is('('));
     let mut found = vec![String::new()];

@@ -1,15 +1,15 @@
-//! What no definition exceeds.
+//! Limits of definitions.
 
-/// I/Os in flight on one SD.
+/// Largest number of I/Os in flight on one SD.
 pub(super) const THREADS_MAX: u64 = 65_536;
-/// No file or device is larger.
+/// Largest file or device.
 pub(super) const BYTES_MAX: u64 = i64::MAX as u64;
 pub(super) const SECTOR: u64 = 512;
 pub(super) const TRANSFER_BYTES_MAX: u64 = 1 << 30;
-/// No device does more I/Os a second.
+/// No device does more I/Os per second.
 pub(super) const IOPS_MAX: f64 = 1e9;
-/// Largest ratio of compression there is a pattern for.
+/// Largest compression ratio that the generator reaches.
 pub(super) const COMPRESSION_MAX: f64 = 25.0;
 
-/// Longest name of an SD: files are named after it, with an ending.
+/// Longest name of an SD: files have this name and an extension.
 pub(super) const NAME_BYTES_MAX: usize = 200;

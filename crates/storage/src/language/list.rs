@@ -1,15 +1,15 @@
-//! The list of runs as it is shown before anything is done.
+//! The list of runs as it is printed before its execution.
 
 use stats::random::mix;
 
 use super::value::number_text;
 use crate::run::{Range, Rate, Run, Seek, Sizes, Steady, Stream, curve_rate_iops};
 
-/// WDs whose definitions are written out; the others are in a digest behind them.
+/// Number of WDs that are printed; a digest represents the others.
 const WORKLOADS_WRITTEN_MAX: usize = 40;
 
-/// What heads every report of a run: `rd1; I/O rate: 2000; elapsed=4 warmup=1; For loops: None`. `rate` is what the
-/// rate came to, for runs whose rate depends on runs before them.
+/// Heading of every report of a run: `rd1; I/O rate: 2000; elapsed=4 warmup=1; For loops: None`. `rate_iops` is the
+/// actual rate of runs that depend on earlier runs.
 #[must_use]
 pub fn heading(run: &Run, rate_iops: Option<f64>) -> String {
     let elapsed = match run.elapsed_s {
@@ -57,7 +57,7 @@ fn rate_text(run: &Run, rate_iops: Option<f64>) -> String {
         }
         (_, Some(iops)) => number_text(iops, false),
         (Rate::Fixed { iops }, None) => number_text(*iops, false),
-        // Nothing has run: the points show what they would be of 10,000.
+        // Without results, the points of a curve assume a maximum of 10,000.
         (Rate::Curve(point), None) => number_text(curve_rate_iops(0.0, point.pct), false),
         (Rate::PercentOfPrevious { pct }, None) => {
             format!("{}% of the previous run", number_text(*pct, false))
@@ -75,8 +75,8 @@ pub fn simulation(runs: &[Run]) -> String {
     text
 }
 
-/// What the WDs of a run do, in the words of the language and always in the same form: runs of one name are the same only
-/// where this is the same. What they work on, and how they share the rate, is not in it.
+/// The WDs of a run in the words of the language and in a canonical form: runs of one name are equal only if this is.
+/// It excludes the SDs and shares.
 #[must_use]
 pub fn workloads(run: &Run) -> String {
     let mut each: Vec<String> = run.streams.iter().map(workload).collect();

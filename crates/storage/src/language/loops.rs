@@ -1,4 +1,4 @@
-//! Loops of RDs: values that replace those of the WDs, each for runs of its own.
+//! Loops of RDs: values that replace those of the WDs, each in a separate run.
 
 use super::error::Result;
 use super::lexer::Parameter;
@@ -7,7 +7,7 @@ use super::value::{Unit, number_text};
 use super::wd::seek_of;
 use crate::run::{Run, Sizes};
 
-/// What a loop goes over.
+/// Parameter that a loop varies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LoopOver {
     XferSize,
@@ -20,7 +20,6 @@ pub(super) enum LoopOver {
     CompRatio,
 }
 
-/// One loop, with its values in their order.
 #[derive(Debug, Clone)]
 pub(super) struct Loop {
     pub over: LoopOver,
@@ -41,7 +40,7 @@ impl Loop {
         })
     }
 
-    /// As it is shown in the name of a run.
+    /// Label in the name of a run.
     pub fn label(&self, value: f64) -> String {
         let (name, sized) = match self.over {
             LoopOver::XferSize => ("xfersize", true),

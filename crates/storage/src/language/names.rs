@@ -1,8 +1,8 @@
-//! Names of SDs and WDs, chosen one by one, as a range, or by how they begin.
+//! Selection of SDs and WDs by name, range, or prefix.
 
 use super::error::{Position, Result};
 
-/// Indices of the `names` that are asked for, each once, in the order asked.
+/// Indices of the requested `names`, each once, in the requested order.
 pub(super) fn chosen(
     asked: &[String],
     names: &[&str],
@@ -63,7 +63,7 @@ fn matching(pattern: &str, names: &[&str], head: &str, place: &Position) -> Resu
         .collect()
 }
 
-/// `sd1-sd99`: what both begin with, and the numbers.
+/// `sd1-sd99`: the common prefix, and the numbers.
 fn range(pattern: &str) -> Option<(&str, u64, u64)> {
     let (first, last) = pattern.split_once('-')?;
     let prefix = first.trim_end_matches(|c: char| c.is_ascii_digit());

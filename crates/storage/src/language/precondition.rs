@@ -1,4 +1,4 @@
-//! `precondition=`: storage is brought to a known state before the first run. Not a keyword of vdbench.
+//! `precondition=` brings storage to a known state before the first run. It is not a keyword of vdbench.
 
 use std::collections::BTreeSet;
 
@@ -11,10 +11,10 @@ use crate::run::{
 };
 
 pub const PRECONDITION_NAME: &str = "SD_precondition";
-/// More would be a mistake.
+/// A larger number would be a mistake.
 const TIMES_MAX: u64 = 100;
 
-/// How everything is written over.
+/// Number of passes over all storage, and size of their writes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Precondition {
     times: u32,
@@ -22,7 +22,7 @@ pub(super) struct Precondition {
 }
 
 impl Precondition {
-    /// `n` times, or `(n,bytes)` with transfers of so many bytes.
+    /// `n` passes, or `(n,bytes)` with transfers of this size.
     pub fn read(parameter: &Parameter) -> Result<Self> {
         let numbers = parameter.numbers(Unit::Amount)?;
         let (times, transfer) = match numbers[..] {
@@ -44,10 +44,10 @@ impl Precondition {
         })
     }
 
-    /// The list with the runs that write over everything which it uses in front.
+    /// The list, preceded by runs that overwrite everything it uses.
     pub fn precede(self, mut runs: Vec<Run>) -> Result<Vec<Run>> {
         let fill = self.fill(&runs)?;
-        // Points of curves name the run of their maximum by its place.
+        // Points of curves refer to the run of their maximum by index.
         for run in &mut runs {
             if let Rate::Curve(point) = &mut run.rate {
                 point.maximum_run += self.times as usize;

@@ -1,4 +1,4 @@
-//! From one RD to a run before its loops: WDs and SDs looked up, defaults and overrides resolved.
+//! Resolves one RD to a run before its loops: WDs and SDs, defaults and overrides.
 
 use super::Overrides;
 use super::error::Result;
@@ -10,7 +10,7 @@ use super::shares::shares;
 use super::wd::Wd;
 use crate::run::{DataContent, Journal, Range, Rate, Run, StorageDefinition, Stream, Validation};
 
-/// Streams and SDs of one run, and of all runs together.
+/// Limit of streams and SDs of one run, and of all runs together.
 pub(super) const PARTS_MAX: usize = 200_000;
 
 pub(super) struct Resolver<'a> {
@@ -22,14 +22,14 @@ pub(super) struct Resolver<'a> {
 /// A run while its streams are collected.
 struct Parts<'a> {
     rd: &'a Rd,
-    /// Where each SD stands in `storage`, once it is used.
+    /// Index of each SD in `storage`, once it is used.
     index_of: Vec<Option<usize>>,
     storage: Vec<StorageDefinition>,
     streams: Vec<Stream>,
 }
 
 impl Resolver<'_> {
-    /// The run of an RD, on these SDs instead of those of its WDs. Its rate says whether it is controlled.
+    /// The run of an RD, on these SDs instead of those of its WDs. Its rate determines whether it is controlled.
     pub fn run(&self, rd: &Rd, suffix: &str, sds_instead: Option<&[usize]>) -> Result<Run> {
         let wds = self.workloads(rd)?;
         let shares = shares(rd, &wds)?;
@@ -95,7 +95,7 @@ impl Resolver<'_> {
         Ok(vec![&wds.default])
     }
 
-    /// The streams of one WD: one for each of its SDs, or one over all of them together.
+    /// Adds the streams of one WD: one for each of its SDs, or one over all of them.
     fn add(&self, parts: &mut Parts<'_>, wd: &Wd, sds: &[usize], share: f64) -> Result<()> {
         if parts.streams.len() + sds.len() > PARTS_MAX {
             return Err(too_many_parts(parts.rd));
@@ -126,7 +126,7 @@ impl Resolver<'_> {
         Ok(())
     }
 
-    /// Where an SD stands among those of the run. Two WDs cannot open it in two ways.
+    /// Index of an SD among those of the run. Two WDs cannot open it in different ways.
     fn use_sd(&self, parts: &mut Parts<'_>, wd: &Wd, number: usize) -> Result<usize> {
         let (rd, sd) = (parts.rd, &self.sections.sds.named[number]);
         let open_flags = rd.open_flags.or(wd.open_flags).unwrap_or(sd.open_flags);
@@ -177,7 +177,7 @@ impl Resolver<'_> {
         })
     }
 
-    /// Options go before the file; a journal needs validation.
+    /// Options precede the file; a journal needs validation.
     fn validation(&self, sd: &Sd) -> Option<Validation> {
         let (options, general) = (self.overrides, &self.sections.general);
         let asked = options.validation.as_ref().or(general.validation.as_ref());
@@ -193,7 +193,7 @@ impl Resolver<'_> {
     }
 }
 
-/// The error of runs that multiply beyond all use.
+/// Error of runs that multiply beyond use.
 pub(super) fn too_many_parts(rd: &Rd) -> super::LanguageError {
     rd.place.wrong(format!(
         "rd={}: runs, SDs and WDs multiply to more than {PARTS_MAX}; use fewer of one of them",

@@ -1,4 +1,4 @@
-//! SDs: what is worked on.
+//! Storage definitions (SDs): the files and devices of a list.
 
 use std::path::PathBuf;
 
@@ -16,7 +16,6 @@ const SOLARIS: &str = "applies only to Solaris; leave it out";
 const THREADS_DEFAULT: f64 = 8.0;
 const HIT_AREA_DEFAULT: u64 = 1 << 20;
 
-/// One `sd=`.
 #[derive(Debug, Clone)]
 pub(super) struct Sd {
     pub name: String,
@@ -121,7 +120,6 @@ impl Sd {
         Ok(())
     }
 
-    /// Path of the file or device.
     pub fn path(&self) -> Result<PathBuf> {
         match &self.lun {
             Some(lun) => Ok(PathBuf::from(lun)),
@@ -132,7 +130,7 @@ impl Sd {
         }
     }
 
-    /// The SDs that this one stands for: itself, or those of `count=(start,n)`.
+    /// The SDs that this one defines: itself, or those of `count=(start,n)`.
     pub fn replicas(&self) -> Result<Vec<Self>> {
         let Some((start, many)) = self.count else {
             return Ok(vec![self.clone()]);
@@ -150,7 +148,7 @@ impl Sd {
     }
 }
 
-/// A path with its number: where `%04d` or `%d` stands, or else at the end.
+/// A path with its number, in place of `%04d` or `%d`, or at the end.
 fn numbered(lun: &str, number: u64) -> String {
     const WIDTH_MAX: usize = 20;
     if let Some((before, rest)) = lun.split_once('%')
@@ -183,7 +181,7 @@ fn count(parameter: &Parameter) -> Result<(u64, u64)> {
     ))
 }
 
-/// `x`, or `(x,n)`: x divided by n.
+/// Value of `x`, or of `(x,n)`: x divided by n.
 fn divided(parameter: &Parameter, low: u64, high: u64) -> Result<u64> {
     let numbers = parameter.numbers(Unit::Amount)?;
     let value = match numbers[..] {
@@ -194,7 +192,6 @@ fn divided(parameter: &Parameter, low: u64, high: u64) -> Result<u64> {
     parameter.whole_of(value, low, high)
 }
 
-/// A multiple of 512.
 fn sectors(parameter: &Parameter, low: u64) -> Result<u64> {
     let value = parameter.whole(low, BYTES_MAX, Unit::Amount)?;
     if value % SECTOR != 0 {

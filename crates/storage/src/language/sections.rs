@@ -1,4 +1,4 @@
-//! The sections in their order, and which parameter belongs to which definition.
+//! The sections of a file in their order, and the assignment of parameters to definitions.
 
 use super::error::{LanguageError, Result};
 use super::general::General;
@@ -12,7 +12,7 @@ use super::words::{Definitions, Section, nearest};
 
 const HEADS: [&str; 4] = ["hd", "sd", "wd", "rd"];
 
-/// Where in the file we are.
+/// Section of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Part {
     General,
@@ -22,7 +22,7 @@ enum Part {
     Run,
 }
 
-/// Everything as it was written, definitions with their defaults filled in.
+/// Definitions as they were written, with their defaults filled in.
 #[derive(Debug)]
 pub(super) struct Sections {
     pub general: General,
@@ -48,8 +48,8 @@ impl Sections {
         Ok(sections)
     }
 
-    /// A head such as `sd=` begins a definition as long as its section is not over; behind it, the same word is a
-    /// parameter of what follows.
+    /// A head such as `sd=` begins a definition until its section is over; after that, the same word is a parameter
+    /// of the current definition.
     fn take(&mut self, parameter: &Parameter) -> Result<()> {
         let head = match parameter.key.as_str() {
             "hd" => Some(Part::Host),
@@ -105,7 +105,7 @@ impl Sections {
     }
 }
 
-/// A journal is called as its SD is, and lies where the list says.
+/// The journal has the name of its SD and the directory of the list.
 fn check_name(sd: &Sd) -> Result<()> {
     let is_odd = |c: char| c == '/' || c.is_control();
     let what = match sd.name.as_str() {
@@ -126,9 +126,8 @@ fn begin_host(parameter: &Parameter) -> Result<()> {
     }
 }
 
-/// What `hd=` says about this machine.
 fn set_host(parameter: &Parameter) -> Result<()> {
-    /// How the other tool is started and spread over processes: without a meaning here.
+    /// Keywords that say how vdbench starts and distributes its processes have no meaning here.
     const WITHOUT_MEANING: [&str; 6] = ["vdbench", "shell", "user", "jvms", "master", "clients"];
     let given = parameter.key.as_str();
     if "system".starts_with(given) && parameter.word()? != "localhost" {
@@ -153,7 +152,8 @@ fn known<S: Section>(is_known: bool, parameter: &Parameter) -> Result<()> {
     }
 }
 
-/// The error about a keyword that a section does not have, beside its `own`; it says where it would belong, or what may be meant.
+/// Error of a keyword that a section does not have; it says where the keyword belongs, or which one of `own` may be
+/// meant.
 fn unknown(section: &str, own: &[&str], parameter: &Parameter) -> LanguageError {
     let given = parameter.key.as_str();
     let homes = [

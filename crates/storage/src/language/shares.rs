@@ -1,17 +1,17 @@
-//! How the rate of a run is shared by its WDs.
+//! Shares of the WDs in the rate of a run.
 
 use super::error::Result;
 use super::rd::Rd;
 use super::wd::{PERCENT_TOLERANCE, Wd};
 
 pub(super) struct Shares {
-    /// Part of the rate of each WD, from 0 to 1; together 1. WDs with a rate of their own have 0.
+    /// Part of the rate of each WD, from 0 to 1; together 1. WDs with a separate rate have 0.
     pub of_workloads: Vec<f64>,
-    /// Whether a run as fast as it goes keeps these shares.
+    /// A run at maximum rate observes these shares.
     pub controlled: bool,
 }
 
-/// Shares that were asked for, and equal parts of what is left for the others.
+/// Requested shares, and equal parts of the remainder for the other WDs.
 pub(super) fn shares(rd: &Rd, wds: &[&Wd]) -> Result<Shares> {
     priorities(rd, wds)?;
     let sharing = || wds.iter().filter(|wd| wd.iops.is_none());
@@ -44,7 +44,7 @@ pub(super) fn shares(rd: &Rd, wds: &[&Wd]) -> Result<Shares> {
     })
 }
 
-/// Priorities are all there or none, from 1 without a gap, and not beside `skew=`.
+/// Priorities must be given for all WDs or none, from 1 without a gap, and exclude `skew=`.
 fn priorities(rd: &Rd, wds: &[&Wd]) -> Result<()> {
     let wrong = |what: &str| Err(rd.place.wrong(format!("rd={}: {what}", rd.name)));
     if wds

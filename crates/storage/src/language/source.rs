@@ -1,4 +1,4 @@
-//! From files to lines that count: variables, comments, ends, inclusions.
+//! Lines of parameter files after variables, comments, ends and inclusions.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -6,17 +6,17 @@ use std::sync::Arc;
 
 use super::error::{LanguageError, Position, Result};
 
-/// Reads a file; tests and the fuzzer have none.
+/// Function that reads a file; tests and the fuzzer pass one without a file system.
 pub type ReadFile<'a> = &'a dyn Fn(&Path) -> io::Result<String>;
 
 const FILES_MAX: usize = 64;
 pub(super) const FILE_BYTES_MAX: usize = 4 << 20;
-/// Lines that count, over all files.
+/// Largest number of lines over all files.
 const LINES_MAX: usize = 100_000;
-/// Bytes of one line after substitution.
+/// Largest line after substitution.
 const LINE_BYTES_MAX: usize = 1 << 20;
 
-/// What `$host` stands for.
+/// Value of `$host`.
 const THIS_MACHINE: &str = "localhost";
 
 #[derive(Debug)]
@@ -25,19 +25,18 @@ pub(super) struct Line {
     pub text: String,
 }
 
-/// `name=value` of the command line, which stands for `$name` and `!name` in files.
+/// Variable of the command line, which replaces `$name` and `!name` in files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Variable {
     pub name: String,
     pub value: String,
 }
 
-/// Reads files one after the other.
 pub(super) struct Sources<'a> {
     read: ReadFile<'a>,
-    /// Longest name first, so that `$lun` is never read as `$l`.
+    /// Longest name first, so that `$lun` is never read as `$l`; true once used.
     variables: Vec<(&'a Variable, bool)>,
-    /// Appended to every RD that fits on one line.
+    /// Parameters appended to every RD that fits on one line.
     extra: &'a [String],
     files: usize,
     lines: Vec<Line>,
@@ -56,7 +55,6 @@ impl<'a> Sources<'a> {
         }
     }
 
-    /// All lines of all files that count.
     pub fn lines(mut self, files: &[PathBuf]) -> Result<Vec<Line>> {
         for file in files {
             self.add_file(file, None)?;
@@ -134,7 +132,7 @@ impl<'a> Sources<'a> {
         Ok(())
     }
 
-    /// A bare name lies beside the file that includes it, or else in the current directory.
+    /// A bare name is looked up next to the file that includes it, then in the current directory.
     fn find_included(&self, from: &Path, name: &str) -> PathBuf {
         let beside = from.with_file_name(name);
         let is_absent = |error: io::Error| error.kind() == io::ErrorKind::NotFound;
@@ -202,7 +200,7 @@ impl<'a> Sources<'a> {
     }
 }
 
-/// The file that a line includes, if it does.
+/// The file that a line includes, if any.
 fn included(text: &str) -> Option<String> {
     let path = text.strip_prefix("include=")?;
     Some(match path.strip_prefix('"') {

@@ -1,18 +1,18 @@
-//! What values mean: numbers with units, ranges and lists of them, words that may be cut short.
+//! Values: numbers with units, ranges and lists of them, abbreviated words.
 
 use super::error::{LanguageError, Result};
 use super::lexer::{Parameter, VALUES_MAX};
 
-/// How `m` behind a number is read.
+/// Meaning of `m` after a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unit {
-    /// `k`, `m`, `g` and `t` are powers of 1024, whatever is counted.
+    /// `k`, `m`, `g` and `t` are powers of 1024 for all quantities.
     Amount,
     /// `m` is a minute.
     Time,
 }
 
-/// Letters behind a number and what they are worth, largest first.
+/// Suffixes of numbers and their factors, largest first.
 const SIZES: [(&str, f64); 4] = [
     ("t", 1_099_511_627_776.0),
     ("g", 1_073_741_824.0),
@@ -20,10 +20,9 @@ const SIZES: [(&str, f64); 4] = [
     ("k", 1024.0),
 ];
 
-/// What a percentage is turned into, as in the language itself: a negative number.
+/// Factor of a percentage, which the language represents as a negative number.
 pub(super) const PERCENT: f64 = -1.0;
 
-/// The number that a text stands for.
 pub(super) fn number(text: &str, unit: Unit) -> Option<f64> {
     let lower = text.to_ascii_lowercase();
     let digits = lower.trim_end_matches(|c: char| !c.is_ascii_digit() && c != '.');
@@ -46,7 +45,7 @@ pub(super) fn number(text: &str, unit: Unit) -> Option<f64> {
     number.is_finite().then_some(number)
 }
 
-/// A number as labels show it: with `k`, `m`, `g` where that is a whole number of them and `sized` is asked for.
+/// A number as labels show it; `sized` abbreviates whole multiples with `k`, `m`, `g`.
 pub(super) fn number_text(value: f64, sized: bool) -> String {
     let sizes = SIZES.iter().filter(|_| sized && value > 0.0);
     for (name, factor) in sizes {
@@ -58,13 +57,12 @@ pub(super) fn number_text(value: f64, sized: bool) -> String {
     format!("{value}")
 }
 
-/// Whether `given` is a beginning of `full`.
+/// True if `given` abbreviates `full`.
 pub(super) fn begins(full: &str, given: &str) -> bool {
     !given.is_empty() && full.starts_with(&given.to_ascii_lowercase())
 }
 
 impl Parameter {
-    /// An error about this parameter.
     pub fn wrong(&self, what: impl AsRef<str>) -> LanguageError {
         const SHOWN_MAX: usize = 60;
         let list = self.values.join(",");
@@ -97,12 +95,12 @@ impl Parameter {
         }
     }
 
-    /// All numbers, ranges written out.
+    /// All numbers, with ranges expanded.
     pub fn numbers(&self, unit: Unit) -> Result<Vec<f64>> {
         self.numbers_or(&|text| number(text, unit), unit)
     }
 
-    /// As [`Self::numbers`], where words that `parse` knows stand for numbers.
+    /// Like [`Self::numbers`], with words that `parse` converts to numbers.
     pub fn numbers_or(&self, parse: &dyn Fn(&str) -> Option<f64>, unit: Unit) -> Result<Vec<f64>> {
         if let [high, low, step] = self.values.as_slice()
             && step.eq_ignore_ascii_case("d")
@@ -152,7 +150,6 @@ impl Parameter {
             .collect())
     }
 
-    /// Doubling upwards, or halving downwards.
     fn doubled(&self, from: f64, to: f64) -> Result<Vec<f64>> {
         if from <= 0.0 || to <= 0.0 {
             return Err(self.wrong("a range that doubles must have both ends above 0"));
@@ -177,7 +174,6 @@ impl Parameter {
         number(word, unit).ok_or_else(|| self.wrong(format!("{word} is not a number")))
     }
 
-    /// The one number, at least 0.
     pub fn amount(&self, unit: Unit) -> Result<f64> {
         let value = self.number(unit)?;
         if value < 0.0 {
@@ -186,12 +182,10 @@ impl Parameter {
         Ok(value)
     }
 
-    /// The one whole number within bounds.
     pub fn whole(&self, low: u64, high: u64, unit: Unit) -> Result<u64> {
         self.whole_of(self.number(unit)?, low, high)
     }
 
-    /// `value` as a whole number within bounds.
     pub fn whole_of(&self, value: f64, low: u64, high: u64) -> Result<u64> {
         if value.fract() != 0.0 || value < low as f64 || value > high as f64 {
             return Err(self.wrong(format!(
@@ -201,10 +195,9 @@ impl Parameter {
         Ok(value as u64)
     }
 
-    /// Percent, from 0 to 100.
     pub fn percent(&self) -> Result<f64> {
         let value = self.number(Unit::Amount)?;
-        // `50%` says the same as 50 where percent are meant anyway.
+        // `50%` means 50 where a percentage is expected.
         let value = if self.values[0].ends_with('%') {
             -value
         } else {
@@ -217,7 +210,6 @@ impl Parameter {
     }
 }
 
-/// `a-b`, if both are numbers.
 fn range(text: &str, unit: Unit) -> Option<(f64, f64)> {
     let (from, to) = text.split_once('-')?;
     Some((number(from, unit)?, number(to, unit)?))

@@ -1,4 +1,4 @@
-//! WDs: what is done to SDs.
+//! Workload definitions (WDs): the I/Os that SDs receive.
 
 use super::error::{Position, Result};
 use super::flags;
@@ -10,12 +10,11 @@ use super::words::{Definition, Section, Setter, put};
 use crate::run::{OpenFlags, Range, Seek, Sizes, Stride, WeightedSize};
 
 const TRANSFER_BYTES_DEFAULT: u64 = 4096;
-/// How far percentages that must add up to 100 may be off.
+/// Tolerance of the sum of percentages that must be 100.
 pub(super) const PERCENT_TOLERANCE: f64 = 1e-4;
 const POISSON_DIVISOR: f64 = 3.0;
 const STREAMS_MAX: u64 = 65_536;
 
-/// One `wd=`.
 #[derive(Debug, Clone)]
 pub(super) struct Wd {
     pub name: String,
@@ -121,7 +120,7 @@ fn count(parameter: &Parameter, low: u64, high: u64) -> Result<u32> {
     Ok(parameter.whole(low, high, Unit::Amount)? as u32)
 }
 
-/// One size, pairs of size and percent, or bounds with their step.
+/// One size, pairs of size and percentage, or bounds with their step.
 fn sizes(parameter: &Parameter) -> Result<Sizes> {
     let numbers = parameter.numbers(Unit::Amount)?;
     match numbers[..] {
@@ -163,7 +162,7 @@ fn weighted(parameter: &Parameter, numbers: &[f64]) -> Result<Sizes> {
         if bytes % SECTOR != 0 {
             return Err(parameter.wrong("sizes in a list must be multiples of 512"));
         }
-        // `50%` is a percentage as 50 is.
+        // `50%` means 50 here.
         found.push(WeightedSize {
             bytes,
             pct: pair[1].abs(),
@@ -183,7 +182,7 @@ fn weighted(parameter: &Parameter, numbers: &[f64]) -> Result<Sizes> {
     Ok(Sizes::Weighted(found))
 }
 
-/// A number, or a word that stands for an order.
+/// A percentage of random I/Os, or the name of an order.
 fn seek(parameter: &Parameter) -> Result<Seek> {
     let wrong = || {
         parameter.wrong(
@@ -213,7 +212,7 @@ fn seek(parameter: &Parameter) -> Result<Seek> {
     }
 }
 
-/// What a number says about the order of addresses.
+/// Order of addresses for a percentage of random I/Os.
 pub(super) fn seek_of(parameter: &Parameter, pct: f64) -> Result<Seek> {
     if pct == -1.0 {
         Ok(Seek::SequentialToEnd)

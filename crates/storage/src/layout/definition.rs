@@ -1,4 +1,4 @@
-//! What a layout is, as its file has it.
+//! Definition of a layout, as in its file.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -11,18 +11,17 @@ use super::error::LayoutError;
 
 static BUILT_IN: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../layouts");
 
-/// A longer file is no layout.
 const FILE_BYTES_MAX: u64 = 64 << 10;
-/// Devices of one layout; more are a machine of its own.
+/// Largest number of devices of a layout.
 const DEVICES_MAX: usize = 32;
 /// Smallest device: XFS needs 300 MiB.
 const DEVICE_MIB_MIN: u64 = 320;
-/// Longer names are none of a table that every server takes.
+/// Longer names are not valid table names on every server.
 const TABLE_CHARACTERS_MAX: usize = 48;
-/// Names are those of directories, and stand in URLs.
+/// Names are those of directories and occur in URLs.
 const NAME_CHARACTERS_MAX: usize = 32;
 
-/// Devices, what is built on them, and what of a database lies where.
+/// Devices, file systems on them, and the volumes of a database's files.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Definition {
@@ -35,43 +34,43 @@ pub struct Definition {
     /// Name of the volume for each kind of file.
     #[serde(default)]
     pub place: BTreeMap<Purpose, String>,
-    /// Name of the volume for each table that does not lie with the data.
+    /// Name of the volume for each table that is on another volume than the data.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tables: BTreeMap<String, String>,
 }
 
-/// A file behind a loop device, or a block device that is given.
+/// Loop device over a file, or a given block device.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Device {
     pub name: String,
     pub size_mib: Option<u64>,
-    /// The block device, which must carry no signature.
+    /// The given block device, which must carry no signature.
     pub path: Option<PathBuf>,
 }
 
-/// What is built on one or more devices.
+/// File system on one or more devices.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Volume {
     pub name: String,
     pub devices: Vec<String>,
     pub file_system: FileSystem,
-    /// Whether reading a file changes its time of access, as far as the kernel's default has it.
+    /// Reading a file updates its access time according to the kernel's default.
     #[serde(default = "yes")]
     pub atime: bool,
     /// Stripe unit of the devices below (`su` of XFS, `stride` of ext4).
     pub stripe_unit_kib: Option<u32>,
-    /// Stripe units side by side (`sw` of XFS, `stripe_width` of ext4).
+    /// Number of stripe units (`sw` of XFS, `stripe_width` of ext4).
     pub stripe_units: Option<u32>,
-    /// Size of the file system's own log.
+    /// Size of the file system's log.
     pub log_mib: Option<u32>,
-    /// The device for the file system's own log, where that is not among `devices` (XFS, ext4).
+    /// Device of the file system's log, if it is not among `devices` (XFS, ext4).
     pub log_device: Option<String>,
     /// Copy on write and checksums of data (Btrfs).
     #[serde(default = "yes")]
     pub checksums: bool,
-    /// How Btrfs spreads data over its devices.
+    /// Distribution of data over the devices by Btrfs.
     pub profile: Option<Profile>,
 }
 
@@ -98,7 +97,6 @@ pub enum Profile {
 }
 
 impl FileSystem {
-    /// Word used in files and tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Ext4 => "ext4",
@@ -108,7 +106,6 @@ impl FileSystem {
         }
     }
 
-    /// Whether it has a mount point.
     pub fn is_mounted(self) -> bool {
         self != Self::Raw
     }
@@ -125,10 +122,10 @@ impl Profile {
 }
 
 impl Definition {
-    /// All layouts that are built in, by name.
+    /// All built-in layouts, by name.
     ///
     /// # Errors
-    /// When one is wrong, which a test excludes.
+    /// One is invalid, which a test excludes.
     pub fn built_in() -> Result<Vec<Self>, LayoutError> {
         let texts = BUILT_IN.files().filter_map(|file| file.contents_utf8());
         let mut all = texts.map(Self::parse).collect::<Result<Vec<_>, _>>()?;
@@ -139,7 +136,7 @@ impl Definition {
     /// The built-in layout of this name, or the one in this file.
     ///
     /// # Errors
-    /// When there is none, or it is wrong.
+    /// There is none, or it is invalid.
     pub fn load(name: &str) -> Result<Self, LayoutError> {
         let path = Path::new(name);
         if path.is_file() {
@@ -157,10 +154,10 @@ impl Definition {
         })
     }
 
-    /// Reads a layout and checks all that can be wrong without a machine.
+    /// Parses a layout and checks everything that does not depend on the machine.
     ///
     /// # Errors
-    /// What is wrong.
+    /// The first problem.
     pub fn parse(text: &str) -> Result<Self, LayoutError> {
         let layout: Self =
             toml::from_str(text).map_err(|error| invalid("file", error.to_string().trim()))?;
@@ -172,7 +169,7 @@ impl Definition {
         toml::to_string(self).expect("names, numbers and words are TOML")
     }
 
-    /// The same under another name, with files of so many times their size.
+    /// The same layout under another name, with files `times` as large.
     #[must_use]
     pub fn named(&self, name: String, times: u64) -> Self {
         let mut other = Self {
@@ -189,13 +186,13 @@ impl Definition {
         other
     }
 
-    /// Bytes of the files behind its loop devices.
+    /// Bytes of the files of its loop devices.
     pub fn file_bytes(&self) -> u64 {
         let sizes = self.devices.iter().filter_map(|device| device.size_mib);
         sizes.map(|mib| mib << 20).sum()
     }
 
-    /// The volume that holds files of a kind; those without a place of their own lie with the data.
+    /// Volume for a kind of files; kinds without an entry are on the data volume.
     pub fn volume_of(&self, purpose: Purpose) -> Option<&Volume> {
         let name = self.place.get(&purpose)?;
         self.volumes.iter().find(|volume| volume.name == *name)
@@ -294,7 +291,7 @@ impl Device {
 }
 
 impl Volume {
-    /// What it is, in a line: "xfs on one, noatime".
+    /// Description in a line, such as "xfs on one, noatime".
     pub fn summary(&self) -> String {
         let mut parts = vec![format!(
             "{} on {}",

@@ -1,4 +1,4 @@
-//! What was done for a layout: a line for each step, written before it is taken.
+//! Ledger of a layout: a line for each step, written before it is taken.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
@@ -12,30 +12,28 @@ use super::definition::Definition;
 use super::error::{LayoutError, system};
 use super::files::sync;
 
-/// Name of the file; a directory without it is none of ours.
+/// Name of the file; a directory without it does not belong to dbdyno.
 const NAME: &str = ".dbdyno-layout";
-/// A longer file is no ledger.
 const BYTES_MAX: u64 = 1 << 20;
 
-/// A line of the ledger.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Entry {
     Layout(Definition),
-    /// A volume is about to be built; on given devices it is known again by its identity.
+    /// A volume is about to be built; on given devices the UUID identifies it later.
     Build {
         uuid: String,
         given: Vec<PathBuf>,
     },
-    /// Any other step, for people.
+    /// Any other step, for readers.
     Step(String),
-    /// It stands until it is removed.
+    /// It is complete and exists until it is removed.
     Whole,
-    /// It does not stand any more.
+    /// Its removal has begun.
     Removing,
 }
 
-/// The ledger, locked while its owner is at work.
+/// The ledger, locked while its owner works.
 #[derive(Debug)]
 pub(super) struct Ledger {
     path: PathBuf,
@@ -44,7 +42,6 @@ pub(super) struct Ledger {
 }
 
 impl Ledger {
-    /// Begins the ledger of a new directory, locked.
     pub fn begin(directory: &Path, definition: &Definition) -> Result<Self, LayoutError> {
         let path = directory.join(NAME);
         let new = directory.join(format!("{NAME}-new"));
@@ -58,14 +55,15 @@ impl Ledger {
             entries: Vec::new(),
         };
         ledger.enter(&Entry::Layout(definition.clone()))?;
-        // It gets its name when it is locked and has its first line: else somebody might take it for one that was left behind.
+        // The file gets its name once it is locked and has its first line: otherwise another process could take it
+        // for a left-over.
         std::fs::rename(&new, &path).map_err(system(&path))?;
         sync(directory)?;
         Ok(ledger)
     }
 
-    /// The ledger of a directory, not locked; `None` when it has none. A directory that was made without getting one is removed
-    /// if it is empty or holds what a torn beginning leaves.
+    /// The ledger of a directory, not locked; `None` without one. A directory whose creation was cut short is removed
+    /// if it is empty or holds an incomplete ledger.
     pub fn open(directory: &Path) -> Result<Option<Self>, LayoutError> {
         let path = directory.join(NAME);
         let mut options = OpenOptions::new();
@@ -92,13 +90,13 @@ impl Ledger {
         Ok(Some(ledger))
     }
 
-    /// Takes the lock, and reads what the last owner wrote; false when somebody has it.
+    /// Takes the lock, and reads the last owner's entries; false when another process holds it.
     pub fn try_lock(&mut self) -> bool {
         let is_locked = !matches!(self.file.try_lock(), Err(TryLockError::WouldBlock));
         is_locked && self.read().is_ok()
     }
 
-    /// Writes an entry, to be there after a kill and after a crash.
+    /// Writes an entry durably, so that it survives a kill and a crash.
     pub fn enter(&mut self, entry: &Entry) -> Result<(), LayoutError> {
         let line = serde_json::to_string(entry)
             .expect("an entry holds only texts and numbers, which JSON can write");
@@ -108,12 +106,12 @@ impl Ledger {
         Ok(())
     }
 
-    /// Whether it stands until it is removed.
+    /// True for a layout that exists until it is removed.
     pub fn stands(&self) -> bool {
         self.entries.contains(&Entry::Whole) && !self.entries.contains(&Entry::Removing)
     }
 
-    /// Whether it stood until it was removed.
+    /// True for a layout that existed until its removal began.
     pub fn was_whole(&self) -> bool {
         self.entries.contains(&Entry::Whole)
     }
@@ -125,7 +123,7 @@ impl Ledger {
         })
     }
 
-    /// Given devices, each with the identity of what was built on it.
+    /// Given devices, each with the UUID of the file system built on it.
     pub fn built(&self) -> Vec<(&Path, &str)> {
         let builds = self.entries.iter().filter_map(|entry| match entry {
             Entry::Build { uuid, given } => Some((uuid, given)),
@@ -145,14 +143,14 @@ impl Ledger {
             { limited }.read_to_string(&mut text)
         });
         read.map_err(system(&self.path))?;
-        // The last line may have been cut off before its step was taken.
+        // The last line may be incomplete; its step was not taken.
         let entries = text.lines().map(serde_json::from_str);
         self.entries = entries.filter_map(Result::ok).collect();
         Ok(())
     }
 }
 
-/// Removes the directory of a process that was killed before it had a ledger; one with anything else in it stays.
+/// Removes the directory of a process that was killed before it had a ledger; any other content keeps it.
 fn remove_torn(directory: &Path) {
     let new = directory.join(format!("{NAME}-new"));
     if let Ok(file) = File::open(&new).map(LockableFile::from)

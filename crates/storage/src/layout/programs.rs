@@ -1,4 +1,4 @@
-//! The programs that attach, build and mount.
+//! Programs that attach, build and mount.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -7,10 +7,10 @@ use std::process::{Command, Stdio};
 use super::definition::{Definition, FileSystem};
 use super::error::LayoutError;
 
-/// Where they are, whatever the user's own PATH says.
+/// The programs are here, whatever the user's PATH is.
 const PATH: &str = "/usr/sbin:/usr/bin:/sbin:/bin";
 
-/// Says what is missing before anything is made.
+/// Reports missing programs before anything is created.
 pub(super) fn check(definition: &Definition) -> Result<(), LayoutError> {
     let mut needed = vec![
         ("mount", "mount"),
@@ -31,7 +31,7 @@ pub(super) fn check(definition: &Definition) -> Result<(), LayoutError> {
     }
 }
 
-/// The program that builds a file system, and the package that has it.
+/// Program that builds a file system, and its package.
 pub(super) const fn builder(of: FileSystem) -> Option<(&'static str, &'static str)> {
     match of {
         FileSystem::Ext4 => Some(("mkfs.ext4", "e2fsprogs")),
@@ -41,7 +41,7 @@ pub(super) const fn builder(of: FileSystem) -> Option<(&'static str, &'static st
     }
 }
 
-/// Runs a program to its end; what it printed.
+/// Runs a program to its end, and returns its output.
 pub(super) fn run(program: &str, arguments: &[impl AsRef<OsStr>]) -> Result<String, LayoutError> {
     let failed = |said: String| LayoutError::Failed {
         program: program.to_owned(),
@@ -54,7 +54,7 @@ pub(super) fn run(program: &str, arguments: &[impl AsRef<OsStr>]) -> Result<Stri
         .env("PATH", PATH)
         .env("LC_ALL", "C")
         .stdin(Stdio::null());
-    // Nothing goes on attaching or building once nobody is there to remove it.
+    // The program ends with this process, because nobody would remove its results.
     host::die_with_parent(&mut command);
     let output = command
         .output()
@@ -63,7 +63,7 @@ pub(super) fn run(program: &str, arguments: &[impl AsRef<OsStr>]) -> Result<Stri
         return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }
     let said = String::from_utf8_lossy(&output.stderr);
-    // Some programs print all their options behind what they could not do.
+    // Some programs print all their options after the error.
     let lines = said.lines().map(str::trim);
     let told = lines.take_while(|line| !line.starts_with("Usage:"));
     let said: Vec<&str> = told.filter(|line| !line.is_empty()).collect();

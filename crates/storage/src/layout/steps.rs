@@ -1,4 +1,4 @@
-//! The steps by which a layout is made and removed.
+//! Steps that create and remove a layout.
 
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
@@ -17,18 +17,18 @@ use crate::engine::signature;
 use crate::exclusive;
 
 const DEVICES: &str = "devices";
-/// Points where volumes are mounted.
+/// Directory of the mount points.
 const VOLUMES: &str = "volumes";
-/// A device that was just let go of is detached when the last program that looks at it has closed it.
+/// A released device is detached when the last program that inspects it has closed it.
 const DETACH_TIME_MAX: Duration = Duration::from_secs(10);
-/// A server ends with the process that started it, but not in the same moment.
+/// A server ends shortly after the process that started it.
 const SERVER_TIME_MAX: Duration = Duration::from_secs(20);
 const POLL: Duration = Duration::from_millis(10);
 
-/// StepObserver of every step after it is entered and before it is taken.
+/// Observer of every step, called after it is entered and before it is taken.
 pub type StepObserver<'a> = &'a mut dyn FnMut(&Step);
 
-/// What is about to be done.
+/// Step that is about to be taken.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
     Allocate {
@@ -51,7 +51,7 @@ pub enum Step {
     Detach {
         device: PathBuf,
     },
-    /// Of a device that was given.
+    /// Erases the signature of a given device.
     Erase {
         device: PathBuf,
     },
@@ -80,7 +80,7 @@ impl fmt::Display for Step {
     }
 }
 
-/// Enters a step, then tells of it.
+/// Enters a step, then reports it.
 fn step(ledger: &mut Ledger, told: &mut dyn FnMut(&Step), step: &Step) -> Result<(), LayoutError> {
     ledger.enter(&Entry::Step(step.to_string()))?;
     told(step);
@@ -95,7 +95,6 @@ fn image(directory: &Path, device: &Device) -> PathBuf {
     directory.join(DEVICES).join(format!("{}.img", device.name))
 }
 
-/// The block device of a device.
 pub(super) fn device_node(directory: &Path, device: &Device) -> Option<PathBuf> {
     match &device.path {
         Some(given) => Some(given.clone()),
@@ -107,7 +106,7 @@ pub(super) fn device_node(directory: &Path, device: &Device) -> Option<PathBuf> 
     }
 }
 
-/// Looks at the given devices, each opened for this process alone; no two layouts may have the same.
+/// Checks the given devices, each opened exclusively; no two layouts may use the same.
 pub(super) fn check_given(definitions: &[Definition]) -> Result<(), LayoutError> {
     let mut seen = Vec::new();
     let devices = definitions.iter().flat_map(|it| &it.devices);
@@ -144,19 +143,19 @@ fn alone(path: &Path) -> Result<File, LayoutError> {
     })
 }
 
-/// What `blkid` reads on a device; `None` where it finds nothing.
+/// Tag that `blkid` reads on a device; `None` if it finds nothing.
 fn probed(device: &Path, tag: &str) -> Result<Option<String>, LayoutError> {
     let device = device.display().to_string();
     let found = programs::run("blkid", &["-p", "-o", "value", "-s", tag, &device]);
     match found {
         Ok(value) => Ok(Some(value.trim().to_owned()).filter(|value| !value.is_empty())),
-        // Its status for a device without anything known on it.
+        // `blkid` ends with this status for a device without a known signature.
         Err(LayoutError::Failed { said, .. }) if said.starts_with("exit status: 2") => Ok(None),
         Err(error) => Err(error),
     }
 }
 
-/// Makes everything; what is there when a step fails is for the caller to remove.
+/// Creates everything; after an error the caller removes what exists.
 pub(super) fn make(
     directory: &Path,
     definition: &Definition,
@@ -189,7 +188,7 @@ fn allocate(path: &Path, bytes: u64) -> Result<(), LayoutError> {
     let mut options = OpenOptions::new();
     let file = options.write(true).create_new(true).mode(0o600).open(path);
     let file = file.map_err(system(path))?;
-    // SAFETY: the descriptor is open, and only numbers go in.
+    // SAFETY: the descriptor is open, and only numbers are passed.
     let code = unsafe { libc::posix_fallocate(file.as_raw_fd(), 0, bytes as libc::off_t) };
     match code {
         0 => Ok(()),
@@ -210,10 +209,9 @@ fn attach(file: &Path) -> Result<(), LayoutError> {
     }
 }
 
-/// The block devices of a volume.
 struct Nodes {
     data: Vec<String>,
-    /// That of the file system's own log, where it has one.
+    /// Device of the file system's log, if it has one.
     log: Option<String>,
 }
 
@@ -288,14 +286,13 @@ fn build(
     make_passable(&point)
 }
 
-/// Options of the program that builds the file system.
 fn build_options(volume: &Volume, uuid: &str, log: Option<&str>) -> Vec<String> {
     let mut options: Vec<String> = vec!["-q".into()];
     let stripe = volume.stripe_unit_kib.zip(volume.stripe_units);
     let mut add = |words: &[&str]| options.extend(words.iter().map(|word| (*word).to_owned()));
     match volume.file_system {
         FileSystem::Ext4 => {
-            // What is put off would be written while something is measured.
+            // Lazy initialization would write during a measurement.
             let mut extended = "lazy_itable_init=0,lazy_journal_init=0".to_owned();
             if let Some((unit_kib, units)) = stripe {
                 let stride = unit_kib / 4;
@@ -350,19 +347,19 @@ fn mount_options(volume: &Volume, nodes: &Nodes) -> String {
     options.join(",")
 }
 
-/// Removes whatever is there of a layout, as often as it is called.
+/// Removes whatever exists of a layout; it may be called repeatedly.
 pub(super) fn remove(
     directory: &Path,
     ledger: &mut Ledger,
     told: StepObserver<'_>,
 ) -> Result<(), LayoutError> {
-    // The last one mounted first.
+    // Mounts are removed in reverse order.
     for point in host::mounted_below(directory).into_iter().rev() {
         let next = Step::Unmount {
             point: point.clone(),
         };
         step(ledger, told, &next)?;
-        // What stood until it was removed may be in use by anybody; else only by what is ending.
+        // A complete layout may be in use by others; an incomplete one only by processes that are ending.
         let patience = if ledger.was_whole() {
             Duration::ZERO
         } else {
@@ -374,7 +371,7 @@ pub(super) fn remove(
         let next = Step::Erase {
             device: device.clone(),
         };
-        // A file system's log on a device of its own bears the identity of its file system.
+        // An external log carries the UUID of its file system.
         let found = match probed(&device, "UUID")? {
             Some(found) => Some(found),
             None => probed(&device, "LOGUUID")?,
@@ -401,7 +398,7 @@ pub(super) fn remove(
     delete(directory)
 }
 
-/// Given devices with the identity of what this layout built on them.
+/// Given devices with the UUID of the file system that this layout built on them.
 fn owned(ledger: &Ledger) -> Vec<(PathBuf, String)> {
     let built = ledger.built().into_iter();
     built
@@ -426,7 +423,7 @@ fn unmount(point: &Path, patience: Duration) -> Result<(), LayoutError> {
     }
 }
 
-/// Loop devices whose file is in a directory, with their files.
+/// Loop devices over files in a directory, with these files.
 fn attached_below(directory: &Path) -> Vec<(PathBuf, PathBuf)> {
     let entries = fs::read_dir("/sys/block").into_iter().flatten().flatten();
     let attached = entries.filter_map(|entry| {
@@ -457,7 +454,7 @@ fn wait_until_detached(directory: &Path, node: &Path) -> Result<(), LayoutError>
     Ok(())
 }
 
-/// Deletes the directory, its ledger last: without it nobody would know of it.
+/// Deletes the directory, its ledger last, because without it the directory would be unknown.
 fn delete(directory: &Path) -> Result<(), LayoutError> {
     for name in [DEVICES, VOLUMES] {
         let path = directory.join(name);

@@ -1,4 +1,4 @@
-//! The figures of one line, and how lines are set: the form of version 5.04.07, which wrappers of today read.
+//! Figures of one line, set as in version 5.04.07, which today's wrappers read.
 
 use crate::engine::{Cell, Operation, Tally};
 
@@ -9,23 +9,22 @@ const MIB: f64 = 1_048_576.0;
 pub struct Cpu {
     pub user_pct: f64,
     pub system_pct: f64,
-    /// Idle, while I/O was under way.
+    /// Percent idle while I/O was in progress.
     pub wait_pct: f64,
 }
 
-/// Sums over a length of time.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Sums {
     pub read: Tally,
     pub write: Tally,
     pub in_flight_ns: u64,
     pub seconds: f64,
-    /// None: not told.
+    /// `None` if unknown.
     pub cpu: Option<Cpu>,
 }
 
 impl Sums {
-    /// Of the cells that `wanted` picks by (stream, SD).
+    /// Sums of the cells that `wanted` picks by (stream, SD).
     pub fn of(
         cells: &[Cell],
         seconds: f64,
@@ -67,7 +66,7 @@ impl Sums {
         self.per_second(self.all().bytes as f64 / MIB)
     }
 
-    /// Mean bytes of an I/O, without what is behind the point.
+    /// Mean bytes of an I/O, truncated.
     pub fn bytes(&self) -> u64 {
         let all = self.all();
         all.bytes.checked_div(all.operations).unwrap_or(0)
@@ -87,7 +86,7 @@ impl Sums {
     }
 }
 
-/// Mean response time as the original counts it, in milliseconds; 0 when there was none.
+/// Mean response time by the original's definition, in milliseconds; 0 without I/Os.
 pub(super) fn mean_ms(tally: &Tally) -> f64 {
     tally.issued_mean_ms().unwrap_or(0.0)
 }
@@ -100,7 +99,6 @@ pub(super) fn max_ms(tally: &Tally) -> f64 {
     tally.issued_max_ns as f64 / 1e6
 }
 
-/// The two lines above the figures of intervals.
 pub(super) fn header(date: &str) -> String {
     format!(
         "{date:<12}{:>12}{} {:>5} {:>5}\n{:12}{:>12}{} {:>5} {:>5}\n",
@@ -108,7 +106,7 @@ pub(super) fn header(date: &str) -> String {
     )
 }
 
-/// The two lines above [`figures`], without what stands before them.
+/// The two lines above [`figures`].
 pub(super) const UPPER: &str = "        i/o   MB/sec   bytes   read     resp     read    write     read    write     resp  queue";
 pub(super) const LOWER: &str = "       rate  1024**2     i/o    pct     time     resp     resp      max      max   stddev  depth";
 
@@ -125,7 +123,7 @@ pub(super) fn line(tod: &str, name: &str, sums: &Sums) -> String {
     format!("{tod}{name:>12}{}{cpu}\n", figures(sums))
 }
 
-/// The figures that lines of intervals, SDs and WDs have in common.
+/// Figures that lines of intervals, SDs and WDs have in common.
 pub(super) fn figures(sums: &Sums) -> String {
     let all = sums.all();
     format!(
@@ -148,7 +146,7 @@ pub(super) fn figures(sums: &Sums) -> String {
 mod tests {
     use super::*;
 
-    /// Lines of the public transcripts of version 5.04.07.
+    /// The lines are from public transcripts of version 5.04.07.
     #[test]
     fn lines_are_set_as_published() {
         let mut sums = Sums {

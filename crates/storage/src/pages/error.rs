@@ -1,13 +1,11 @@
-//! A page that cannot be written.
-
 use std::io;
 use std::path::PathBuf;
 
-/// A page that cannot be written.
+/// Page that cannot be written.
 #[derive(Debug, thiserror::Error)]
 #[error("{} cannot be written: {reason}", path.display())]
 pub struct PagesError {
-    /// The page, or the folder.
+    /// Path of the page or folder.
     pub path: PathBuf,
     pub reason: io::Error,
 }

@@ -1,4 +1,4 @@
-//! `flatfile.html`: one row for each interval and one for each run, in columns that programs read by name.
+//! `flatfile.html`: one row for each interval and each run, in columns that programs read by name.
 
 use super::columns::{Cpu, Sums, deviation_ms, max_ms, mean_ms};
 use super::line::Line;
@@ -8,7 +8,7 @@ use crate::run::{Rate, Run, Seek, Sizes};
 
 const GIB: f64 = 1_073_741_824.0;
 
-/// Names of the columns and what they mean.
+/// Names of the columns and their meaning.
 const COLUMNS: [(&str, &str); 36] = [
     ("tod", "Time of day"),
     ("timestamp", "Date and time"),
@@ -54,7 +54,6 @@ const COLUMNS: [(&str, &str); 36] = [
     ),
 ];
 
-/// What stands above the rows.
 pub(super) fn head(name_width: usize) -> String {
     let mut text = String::from(
         "*\n* One row for each interval and each run; the first line that is not a comment names the columns.\n*\n",
@@ -70,7 +69,7 @@ pub(super) fn head(name_width: usize) -> String {
     text
 }
 
-/// Names of runs have a column as wide as the longest of them, so that those behind it stay in line.
+/// The column of run names is as wide as the longest of them, so that later columns align.
 fn cell(index: usize, text: &str, name_width: usize) -> String {
     match index {
         0 => format!("{text:>12}"),
@@ -80,7 +79,8 @@ fn cell(index: usize, text: &str, name_width: usize) -> String {
     }
 }
 
-/// One row. `sums` are those of the line, `lun_bytes` the bytes of all SDs, `name_width` the characters of the longest name of a run.
+/// One row. `sums` are those of the line, `lun_bytes` the bytes of all SDs, `name_width` the length of the longest
+/// run name.
 pub(super) fn row(
     run: &Run,
     line: &Line<'_>,
@@ -156,10 +156,10 @@ pub(super) fn row(
 }
 
 const NOT_KNOWN: &str = "n/a";
-/// Position of the column with names of runs.
+/// Position of the column with run names.
 const NAME: usize = 2;
 
-/// The one value that all have.
+/// The value, if all have the same.
 fn one(mut values: impl Iterator<Item = Option<String>>) -> String {
     let first = values.next().flatten();
     match first {

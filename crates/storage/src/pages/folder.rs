@@ -1,5 +1,3 @@
-//! The folder that pages are written to.
-
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -9,12 +7,12 @@ use jiff::Timestamp;
 use super::{PagesError, stamp};
 
 const DEFAULT: &str = "output";
-/// Numbers behind `DIR+`.
+/// Largest number in place of `+` in `DIR+`.
 const COUNT_MAX: u32 = 999;
-/// How every page begins; nothing else is removed from a folder that is used again.
+/// Beginning of every page; no other file is removed from a folder that is used again.
 const PAGE_BEGINS: &[u8] = b"<title>Vdbench ";
 
-/// Makes the folder that was asked for, or takes the one that is there and removes the pages of an earlier run.
+/// Creates the requested folder, or takes an existing one and removes the pages of an earlier run.
 pub fn folder(asked: Option<&str>, now: Timestamp) -> Result<PathBuf, PagesError> {
     let asked = asked.unwrap_or(DEFAULT);
     let path = if let Some(name) = asked.strip_suffix('+') {
@@ -33,7 +31,7 @@ pub fn folder(asked: Option<&str>, now: Timestamp) -> Result<PathBuf, PagesError
     Ok(path)
 }
 
-/// `DIR`, or the first of `DIR001`, `DIR002` … that is not there.
+/// `DIR`, or the first of `DIR001`, `DIR002` … that does not exist.
 fn next_free(name: &str) -> Result<PathBuf, PagesError> {
     let numbered = (1..=COUNT_MAX).map(|number| PathBuf::from(format!("{name}{number:03}")));
     let mut names = std::iter::once(PathBuf::from(name)).chain(numbered);

@@ -5,10 +5,10 @@ use stats::{Histogram, words};
 use crate::engine::Latencies;
 use crate::language::Buckets;
 
-/// Percent that one sign of a bar stands for.
+/// Percent that one character of a bar represents.
 const SIGN_PCT: f64 = 2.0;
 
-/// Reads and writes together, and each alone; or the only one of the two that was done. Nothing, when nothing was.
+/// Tables of all I/Os, of reads and of writes; one if there was only one kind, and empty without I/Os.
 pub(super) fn tables(read: &Latencies, write: &Latencies, buckets: &Buckets) -> String {
     match (read.issued.is_empty(), write.issued.is_empty()) {
         (true, true) => String::new(),
@@ -64,7 +64,7 @@ fn table(title: &str, histogram: &Histogram, buckets: &Buckets) -> String {
     text
 }
 
-/// How many lie between each two bounds, the last without an upper one.
+/// Number of I/Os between each two bounds; the last bucket has no upper one.
 fn counts(histogram: &Histogram, bounds_us: &[f64]) -> Vec<u64> {
     let mut left = histogram.count();
     let mut counts = Vec::with_capacity(bounds_us.len() + 1);
@@ -77,7 +77,7 @@ fn counts(histogram: &Histogram, bounds_us: &[f64]) -> Vec<u64> {
     counts
 }
 
-/// Rows that are shown: all, or without the empty ones at the ends, but for one at each.
+/// Rows to show: all, or all but the empty ones at both ends, of which one is left at each.
 fn shown(counts: &[u64], suppress: bool) -> std::ops::Range<usize> {
     let first = counts.iter().position(|count| *count > 0).unwrap_or(0);
     let last = counts.iter().rposition(|count| *count > 0).unwrap_or(0);
@@ -96,7 +96,7 @@ fn signs(sign: char, pct: f64) -> String {
 mod tests {
     use super::*;
 
-    /// The counts of the real output of the second example, whose rows must come out as they stand there.
+    /// The counts and rows are from a real output of the second example.
     #[test]
     fn rows_are_set_as_the_real_ones() {
         let mut histogram = Histogram::new();

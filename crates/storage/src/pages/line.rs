@@ -1,18 +1,15 @@
-//! One line of figures.
-
 use jiff::Timestamp;
 
 use super::columns::{Cpu, Sums};
 use crate::engine::Cell;
 
-/// What one line of figures is made of.
+/// Parts of one line of figures.
 pub(super) struct Line<'a> {
-    /// Number of the interval, or `avg_…`.
     pub name: &'a str,
     pub cells: &'a [Cell],
     pub seconds: f64,
     pub cpu: Option<Cpu>,
-    /// Median and 99th, where there is a distribution.
+    /// Median and 99th percentile, if there is a distribution.
     pub percentiles_ms: Option<[f64; 2]>,
     pub now: Timestamp,
 }

@@ -1,12 +1,12 @@
-//! Names of pages, and the links between them.
+//! Names of pages, and links between them.
 
 use std::collections::BTreeSet;
 
 use crate::run::Run;
 
-/// SDs, and WDs, that have a page of their own: each page is an open file.
+/// SDs, and WDs, with a separate page: each page is an open file.
 const OWN_PAGES_MAX: usize = 200;
-/// Pages that every folder has, with what is said of them.
+/// Pages of every folder, with their description.
 const PAGES: [(&str, &str); 8] = [
     ("logfile", "Link to logfile:                 "),
     ("totals", "Run totals:                      "),
@@ -18,10 +18,10 @@ const PAGES: [(&str, &str); 8] = [
     ("skew", "Link to workload skew report:    "),
 ];
 
-/// Pages of SDs and WDs, each as (name, file without its ending).
+/// Pages of SDs and WDs, each as (name, file name without extension).
 pub(super) struct PageNames {
     pub sds: Vec<(String, String)>,
-    /// Only where there is more than one.
+    /// Empty for a single WD.
     pub workloads: Vec<(String, String)>,
 }
 
@@ -47,7 +47,6 @@ impl PageNames {
         Self { sds, workloads }
     }
 
-    /// The links at the top of the summary.
     pub fn links(&self) -> String {
         let mut text: String = PAGES
             .iter()
@@ -69,13 +68,13 @@ fn link(file: &str, name: &str) -> String {
     format!("<A HREF=\"{file}.html\">{}</A>", escaped(name))
 }
 
-/// Each name once, in the order they are met.
+/// Distinct names in order of appearance.
 fn once<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let mut met = BTreeSet::new();
     names.filter(|name| met.insert(*name)).collect()
 }
 
-/// Names of files that are safe and different, for as many as may have a page.
+/// Safe and distinct file names, for as many as may have a page.
 fn files(names: &[&str], taken: &mut BTreeSet<String>) -> Vec<(String, String)> {
     let names = names.iter().take(OWN_PAGES_MAX);
     let plain = |c: char| {
@@ -96,7 +95,7 @@ fn files(names: &[&str], taken: &mut BTreeSet<String>) -> Vec<(String, String)> 
         .collect()
 }
 
-/// The list of runs, each a link to where it begins.
+/// List of runs, each a link to its beginning.
 pub(super) fn links_to_runs(runs: &[Run]) -> String {
     let links = runs.iter().enumerate().map(|(number, run)| {
         let label = if number == 0 {
@@ -114,19 +113,19 @@ pub(super) fn links_to_runs(runs: &[Run]) -> String {
     links.collect()
 }
 
-/// A number that says nothing of its place, as the original's: programs must not count on an order. Multiplied by an odd
-/// number, so that no two are alike.
+/// A number unrelated to its position, like the original's, so that programs do not rely on an order. Multiplication
+/// by an odd number keeps numbers distinct.
 fn anchor(number: usize) -> u32 {
     (number as u32 + 1).wrapping_mul(0x9E37_79B1) & 0x7FFF_FFFF
 }
 
-/// A line where a link leads.
+/// A line with an anchor.
 pub(super) fn anchored(number: usize, line: &str) -> String {
     let (anchor, line) = (anchor(number), escaped(line));
     format!("<a name=\"_{anchor}\"></a><i><b>{line}</b></i>")
 }
 
-/// Text that is nothing but text on a page.
+/// Text with HTML escaped.
 pub(super) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;")
         .replace('<', "&lt;")

@@ -1,5 +1,3 @@
-//! One page.
-
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -14,10 +12,9 @@ pub(super) struct Page {
 }
 
 impl Page {
-    /// A new page, with its beginning.
     pub fn create(folder: &Path, name: &str) -> Result<Self, PagesError> {
         let path = folder.join(format!("{name}.html"));
-        // Pages of an earlier run were removed with the folder; what is there still is somebody else's.
+        // The pages of an earlier run were removed with the folder, so an existing file is somebody else's.
         let file = File::create_new(&path).map_err(|reason| PagesError {
             reason: match reason.kind() {
                 io::ErrorKind::AlreadyExists => io::Error::other(
@@ -35,7 +32,7 @@ impl Page {
         Ok(page)
     }
 
-    /// Adds text, which is in the file when this returns.
+    /// Appends text, which is in the file when this returns.
     pub fn write(&mut self, text: &str) -> Result<(), PagesError> {
         self.file
             .write_all(text.as_bytes())

@@ -1,13 +1,13 @@
-//! `skew.html`: what each SD and each WD did, and whether WDs kept their shares.
+//! `skew.html`: I/Os of each SD and WD, and the deviation of the WDs from their shares.
 
 use super::columns::{LOWER, Sums, UPPER, figures};
 use crate::engine::{Cell, Outcome};
 use crate::run::{Rate, Run};
 
-/// Percent by which a share may be off before the difference is shown.
+/// Percent by which a share must be off for the difference to be shown.
 const DELTA_SHOWN_PCT: f64 = 0.1;
 
-/// The tables of one run; nothing when there is but one SD and one WD.
+/// Tables of one run; empty for a single SD and WD.
 pub(super) fn tables(run: &Run, cells: &[Cell], seconds: f64) -> String {
     let workloads = workloads(run);
     if run.storage.len() < 2 && workloads.len() < 2 {
@@ -70,7 +70,7 @@ pub(super) fn tables(run: &Run, cells: &[Cell], seconds: f64) -> String {
     text
 }
 
-/// The WD that is furthest off its share, where one was asked for, and by how many percent.
+/// WD with the largest deviation from its requested share, and the deviation in percent.
 #[must_use]
 pub fn worst_share(run: &Run, outcome: &Outcome) -> Option<(String, f64)> {
     let asked = run.streams.iter().any(|stream| stream.share_asked);
@@ -98,7 +98,7 @@ pub fn worst_share(run: &Run, outcome: &Outcome) -> Option<(String, f64)> {
     missed.max_by(|one, other| one.1.total_cmp(&other.1))
 }
 
-/// Names of the WDs, each once, in their order.
+/// Distinct names of the WDs, in their order.
 fn workloads(run: &Run) -> Vec<&str> {
     let mut names: Vec<&str> = Vec::new();
     for stream in &run.streams {

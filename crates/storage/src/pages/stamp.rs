@@ -1,4 +1,4 @@
-//! Times as the pages write them, in UTC.
+//! Times in the formats of the pages, in UTC.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;

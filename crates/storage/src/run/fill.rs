@@ -1,17 +1,17 @@
-//! Runs that write over everything once, from the first byte to the last: what brings files to their size, and storage
-//! to a known state before anything is measured.
+//! Runs that write everything once, from the first byte to the last: they bring files to their size, and storage to a
+//! known state before a measurement.
 
 use super::{
     Arrivals, DataContent, ErrorLimit, OpenFlags, Range, Rate, Run, Seek, Stop, StorageDefinition,
     Stream,
 };
 
-/// Bytes of a write, unless others are asked for.
+/// Default size of a write.
 pub const FILL_TRANSFER_BYTES: u64 = 128 * 1024;
 /// Smallest unit of any device.
 const SECTOR_BYTES: u64 = 512;
 
-/// The transfer that goes into `size_bytes` without a rest, and at least twice: as asked, or a half, a quarter … of it.
+/// Transfer size that divides `size_bytes` at least twice: `wanted_bytes`, or a half, a quarter … of it.
 #[must_use]
 pub fn fill_transfer_bytes(size_bytes: u64, asked_bytes: u64) -> u64 {
     let mut transfer = asked_bytes;
@@ -24,7 +24,7 @@ pub fn fill_transfer_bytes(size_bytes: u64, asked_bytes: u64) -> u64 {
 }
 
 impl Stream {
-    /// Writes SD number `storage` in sequence, and ends with it.
+    /// A stream that writes SD number `storage` in sequence and ends with it.
     #[must_use]
     pub fn fill(workload: &str, storage: usize, transfer_bytes: u64, range: Range) -> Self {
         Self {
@@ -37,8 +37,8 @@ impl Stream {
 }
 
 impl StorageDefinition {
-    /// As it is filled: synchronized once, and with other transfers than those of the runs, so that nothing of it could be
-    /// proven later.
+    /// The SD as it is filled: synchronized once and with other transfers than the runs have, so that its blocks
+    /// cannot be proven later.
     #[must_use]
     pub fn to_fill(&self, threads: u32) -> Self {
         Self {
@@ -59,8 +59,8 @@ impl StorageDefinition {
 }
 
 impl Run {
-    /// As fast as it goes until all `streams` have ended, which share alike; the first I/O that fails ends it, because what
-    /// cannot be written cannot be measured either.
+    /// A run at maximum rate until all `streams`, with equal shares, have ended; the first failed I/O ends it,
+    /// because storage that cannot be written cannot be measured.
     #[must_use]
     pub fn fill(
         name: &str,
@@ -94,14 +94,14 @@ impl Run {
         }
     }
 
-    /// Whether journals are to be recovered, and nothing else is to be done.
+    /// True if the run only recovers journals.
     #[must_use]
     pub fn recovers_only(&self) -> bool {
         let mut journals = self.used_storage().filter_map(StorageDefinition::journal);
         journals.any(|journal| journal.recover_only)
     }
 
-    /// What the streams work on; an SD that none of them names is left alone.
+    /// The SDs that streams use.
     pub fn used_storage(&self) -> impl Iterator<Item = &StorageDefinition> {
         let is_used = |index: &usize| self.streams.iter().any(|s| s.storage.contains(index));
         let indices = (0..self.storage.len()).filter(is_used);

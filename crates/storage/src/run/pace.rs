@@ -1,66 +1,61 @@
-//! How fast a run goes, how its I/Os arrive, and what ends it.
+//! Rate of a run, arrivals of its I/Os, and its end.
 
-/// I/Os a second that a run asks for.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Rate {
-    /// As fast as it goes.
     Max {
-        /// The slowest SD holds the others back, so that the streams keep their shares. Without: every SD runs flat out.
+        /// The slowest SD limits the others, so that the streams keep their shares; otherwise every SD runs at its
+        /// maximum.
         controlled: bool,
-        /// The points of a curve follow, which are relative to what this run reaches.
+        /// The points of a curve follow, relative to the rate of this run.
         curve: bool,
     },
-    /// This many a second.
     Fixed {
-        /// I/Os a second over all streams.
+        /// I/Os per second over all streams.
         iops: f64,
     },
     Curve(CurvePoint),
-    /// A share of what the run before this one reached.
+    /// A percentage of the rate that the previous run reached.
     PercentOfPrevious {
-        /// Percent, above 0; may be more than 100.
+        /// Percent, above 0; may exceed 100.
         pct: f64,
     },
-    /// One rate after the other, from the start again when the last is over.
+    /// Rates in a cycle.
     Variable {
-        /// At least one; together at most an hour.
+        /// At least one; at most an hour in total.
         steps: Vec<RateStep>,
     },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CurvePoint {
-    /// Percent of the maximum.
     pub pct: f64,
     /// Index, in the list of runs, of the run that finds the maximum.
     pub maximum_run: usize,
-    /// The streams take the shares that they had in that run; without, those they were given.
+    /// The streams have the shares observed in that run instead of the given ones.
     pub shares_observed: bool,
 }
 
-/// One step of a variable rate.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RateStep {
-    /// I/Os a second over all streams.
+    /// I/Os per second over all streams.
     pub iops: f64,
     pub seconds: u32,
 }
 
-/// How the gaps between the intended starts of one stream are distributed around their mean.
+/// Distribution of the gaps between the intended starts of one stream around their mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Arrivals {
-    /// Exponential, one gap at most 180 s: customers who know nothing of each other.
+    /// Exponential, each gap at most 180 s: independent users.
     #[default]
     Exponential,
     /// Uniform between 0 and twice the mean.
     Uniform,
-    /// Always the mean.
     Deterministic,
     /// All I/Os of a second at its beginning.
     Spike,
 }
 
-/// What ends a run before its time. All limits look at what was done after the warm-up, at the ends of intervals.
+/// Conditions that end a run early. All limits apply to the counted time, at the ends of intervals.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Stop {
     pub data_max: Option<DataLimit>,
@@ -73,17 +68,17 @@ pub struct Stop {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum DataLimit {
     Bytes(u64),
-    /// So many times the size of all SDs of the run together.
+    /// Multiple of the total size of the SDs of the run.
     TimesSize(f64),
 }
 
-/// Rates of a curve are rounded up to a multiple of 10 as far as this one, and of 100 above it.
+/// Rates of a curve are rounded up to a multiple of 10 up to this one, and of 100 above it.
 const FINE_IOPS_MAX: f64 = 1000.0;
-/// What a curve goes on with when its first run did nothing (a simulation, say).
+/// Rate on which a curve is based when its first run did nothing, as in a simulation.
 const UNKNOWN_IOPS: f64 = 10_000.0;
 
 /// Rate of the point at `pct` percent of a curve whose first run reached `maximum_iops`: in whole percent of whole
-/// I/Os a second, rounded up to the next 10, or the next 100 above 1000.
+/// I/Os per second, rounded up to the next 10, or the next 100 above 1000.
 #[must_use]
 pub fn curve_rate_iops(maximum_iops: f64, pct: f64) -> f64 {
     let whole = if maximum_iops >= 1.0 {

@@ -1,4 +1,4 @@
-//! What runs work on: files and devices, how they are opened, and what is written to them.
+//! Files and devices of runs, the way they are opened, and the data written to them.
 
 use std::path::PathBuf;
 
@@ -8,23 +8,22 @@ pub struct StorageDefinition {
     pub name: String,
     /// Path of the file or device (`lun=`).
     pub path: PathBuf,
-    /// Bytes that may be used; none: as large as the file or device is.
+    /// Usable bytes; `None`: all of the file or device.
     pub size_bytes: Option<u64>,
-    /// I/Os in flight at most, shared by all streams on this SD.
+    /// Largest number of I/Os in flight, shared by all streams on this SD.
     pub threads: u32,
-    /// Bytes that every address is moved by; a multiple of 512.
+    /// Offset added to every address; a multiple of 512.
     pub offset_bytes: u64,
-    /// Multiple that random addresses are of, in bytes; none: of the transfer size.
+    /// Alignment of random addresses; `None`: the transfer size.
     pub align_bytes: Option<u64>,
-    /// Size of the area at the start of a stream's range where hits go.
+    /// Size of the area for hits, at the start of a stream's range.
     pub hit_area_bytes: u64,
     pub open_flags: OpenFlags,
-    /// What is written to it, and whether what is read is proven.
     pub content: DataContent,
 }
 
 impl StorageDefinition {
-    /// Whether the path names a device: it is never made, and its first block is never touched. File systems in memory below
+    /// True for a device, which is never created and whose first block is never touched. File systems in memory below
     /// `/dev` hold files.
     #[must_use]
     pub fn is_device(&self) -> bool {
@@ -34,33 +33,32 @@ impl StorageDefinition {
         self.path.starts_with("/dev") && !is_of_memory
     }
 
-    /// What is kept of validated blocks over executions, where that was asked for.
+    /// Journal of validated blocks over executions, if requested.
     #[must_use]
     pub fn journal(&self) -> Option<&Journal> {
         self.content.validation.as_ref()?.journal.as_ref()
     }
 }
 
-/// How a file is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct OpenFlags {
     pub direct: bool,
-    /// A write is over when its data is on stable storage (`O_DSYNC`).
+    /// A write completes when its data are on stable storage (`O_DSYNC`).
     pub data_sync: bool,
-    /// Each write is followed by an `fdatasync` of its own, and is over with it.
+    /// An `fdatasync` follows each write, which completes with it.
     pub sync_each: bool,
-    /// Written back with one `fsync` when it is closed.
+    /// One `fsync` before the file is closed.
     pub fsync_at_close: bool,
-    /// Further bits for `open(2)`, as given in hexadecimal.
+    /// Further bits for `open(2)`, given in hexadecimal.
     pub bits: u32,
 }
 
-/// A part of the addresses of an SD (or of several that are concatenated).
+/// Part of the addresses of an SD, or of several that are concatenated.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum Range {
     #[default]
     Whole,
-    /// Percent of the size; `high` up to 200, what is past 100 wraps round to the beginning.
+    /// Percent of the size; `high` is at most 200, and everything past 100 wraps to the beginning.
     Percent {
         /// First address, in percent.
         low_pct: f64,
@@ -73,16 +71,14 @@ pub enum Range {
     },
 }
 
-/// What is written, and what is expected to be read.
+/// Data to write, and to expect on reads.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DataContent {
-    /// How much smaller a compressor makes it; 1 is random data.
+    /// Size before compression divided by size after it; 1 is random data.
     pub compression_ratio: f64,
-    /// How much a deduplicating array finds again.
     pub dedup: Option<Dedup>,
-    /// File whose bytes are the pattern.
+    /// File with the pattern.
     pub pattern: Option<PathBuf>,
-    /// Whether every block is stamped and proven.
     pub validation: Option<Validation>,
 }
 
@@ -97,53 +93,51 @@ impl Default for DataContent {
     }
 }
 
-/// Data of which an array keeps less than it is given.
+/// Data that an array can deduplicate.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Dedup {
-    /// Blocks written over blocks kept, at least 1.
+    /// Blocks written divided by blocks stored, at least 1.
     pub ratio: f64,
-    /// Bytes of the unit that is compared; every transfer size is a multiple of it.
+    /// Unit of comparison; every transfer size is a multiple of it.
     pub unit_bytes: u64,
-    /// How many different contents the duplicates have.
+    /// Number of distinct contents of the duplicates.
     pub sets: DuplicateSets,
 }
 
-/// Number of different contents: counted, or as a share of all blocks.
+/// Number of distinct contents: a count, or a share of all blocks.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum DuplicateSets {
     Count(u64),
-    /// So many percent.
     Percent(f64),
 }
 
-/// Blocks carry their address and generation, and what is read is held against it.
+/// Blocks carry their address and generation, and reads are checked against these.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Validation {
     /// Every write is read again at once.
     pub read_after_write: bool,
-    /// A block is written over without having been read and proven first.
+    /// Blocks are overwritten without being read and proven first.
     pub no_preread: bool,
-    /// Blocks that are all zero count as never written.
+    /// Blocks of zeros count as never written.
     pub ignore_zero_reads: bool,
-    /// Where the generations are kept over runs; none: in memory alone.
+    /// Storage of the generations over executions; `None`: in memory only.
     pub journal: Option<Journal>,
 }
 
-/// Record of what was written, for proof after a crash.
+/// Record of writes, for proof after a crash.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Journal {
-    /// Directory of the journal; none: the current one.
+    /// Directory of the journal; `None`: the current one.
     pub directory: Option<PathBuf>,
     /// Begin with a proof of what an earlier journal says.
     pub recover: bool,
-    /// Entries are not forced to stable storage.
     pub no_flush: bool,
-    /// Only the map at the end is written, no entry for each write.
+    /// Only the map at the end is written, without an entry for each write.
     pub map_only: bool,
-    /// Recover, prove, and end without working.
+    /// Recover, prove, and end without I/Os.
     pub recover_only: bool,
-    /// On recovery, trust blocks without reading all of them first.
+    /// A recovery trusts blocks without reading all of them first.
     pub skip_read_all: bool,
-    /// On recovery, leave out blocks whose write was under way.
+    /// A recovery skips blocks whose write was in progress.
     pub ignore_pending: bool,
 }

@@ -1,42 +1,37 @@
-//! One WD on one SD: what its I/Os look like.
-
 use super::place::Range;
 
-/// A sequence of I/Os with one order of addresses and one arrival process.
+/// I/Os of one WD on one SD, with one order of addresses and one arrival process.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Stream {
     pub workload: String,
-    /// Indices of its SDs in [`super::Run::storage`]; more than one: they are concatenated in this order, and an I/O
-    /// that would straddle two moves to the start of the second.
+    /// Indices of its SDs in [`super::Run::storage`]. Several are concatenated in this order, and an I/O that would
+    /// straddle two moves to the start of the second.
     pub storage: Vec<usize>,
-    /// Part of the run's rate, from 0 to 1; those of all streams add up to 1.
+    /// Part of the run's rate, from 0 to 1; the sum over all streams is 1.
     pub share: f64,
-    /// Whether the share was asked for (`skew=`), or is an equal part of what is left.
+    /// The share was requested (`skew=`); otherwise it is an equal part of the remainder.
     pub share_asked: bool,
-    /// I/Os a second of this stream alone (WD `iorate=`), whatever the run's rate.
+    /// I/Os per second of this stream (WD `iorate=`), whatever the run's rate.
     pub iops: Option<f64>,
-    /// 1 goes before 2 and so on; none: all alike.
+    /// Priority, 1 first; `None`: all alike.
     pub priority: Option<u32>,
-    /// Bytes of an I/O.
     pub sizes: Sizes,
-    /// Percent of I/Os that read; the others write.
+    /// Percent of I/Os that are reads.
     pub read_pct: f64,
     pub seek: Seek,
     pub range: Range,
     /// Part that is used more than the rest.
     pub hot_band: Option<Range>,
-    /// Percent of reads that go to the hit area.
     pub read_hit_pct: f64,
-    /// Percent of writes that go to the hit area.
     pub write_hit_pct: f64,
-    /// A random address is the next sequential one plus this much.
+    /// A random address is the next sequential one plus this distance.
     pub stride: Option<Stride>,
-    /// Sequential streams side by side within the range, each on a part of its own; 1 is the usual.
+    /// Concurrent sequential streams, each on a separate part of the range; usually 1.
     pub sequential_streams: u32,
 }
 
 impl Stream {
-    /// Random reads all over SD number `storage`, without anything special.
+    /// Random reads of fixed size over all of SD number `storage`.
     #[must_use]
     pub fn random_reads(workload: &str, storage: usize, transfer_bytes: u64) -> Self {
         Self {
@@ -68,10 +63,8 @@ impl Stream {
     }
 }
 
-/// Sizes of the I/Os of a stream.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Sizes {
-    /// Always this many bytes.
     Fixed(u64),
     /// Drawn by weight; at least one, weights add up to 100.
     Weighted(Vec<WeightedSize>),
@@ -84,7 +77,7 @@ pub enum Sizes {
 }
 
 impl Sizes {
-    /// What every size is a sum of, in bytes.
+    /// Sizes in bytes of which every transfer is a multiple.
     pub(crate) fn parts_bytes(&self) -> Vec<u64> {
         match self {
             Sizes::Fixed(bytes) => vec![*bytes],
@@ -98,33 +91,27 @@ impl Sizes {
     }
 }
 
-/// A size and how often it occurs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct WeightedSize {
-    /// Bytes of the I/O.
     pub bytes: u64,
-    /// Percent of I/Os that have it.
+    /// Percent of I/Os with this size.
     pub pct: f64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Seek {
-    /// Each I/O goes to a random address with this probability, else to the block behind the one before it; above 0,
-    /// at most 100.
-    Random {
-        /// Percent of I/Os that go somewhere else.
-        pct: f64,
-    },
-    /// One after the other, and from the beginning again. All that is in flight shares one next address.
+    /// Each I/O goes to a random address with this probability, otherwise to the block after the previous one; above
+    /// 0, at most 100.
+    Random { pct: f64 },
+    /// Ascending, in a cycle. All I/Os in flight share one next address.
     Sequential,
-    /// One after the other, and the stream is over at the end. A run ends when all its streams of this kind have
-    /// ended, whatever others do.
+    /// Ascending, until the end of the range. A run ends when all its streams of this kind have ended.
     SequentialToEnd,
-    /// As [`Seek::Sequential`], from a random block on.
+    /// Like [`Seek::Sequential`], beginning at a random block.
     SequentialFromRandom,
     /// More often near the beginning: block ⌊−ln(u) · blocks / divisor⌋, modulo the number of blocks.
     Poisson {
-        /// How steep it falls off; usually 3.
+        /// Steepness of the decline; usually 3.
         divisor: f64,
     },
 }

@@ -1,4 +1,4 @@
-//! The layouts that dbdyno brings, made on loop devices: the kernel and the file systems' own tools tell what they are.
+//! The built-in layouts, created on loop devices and checked with the kernel's and the file systems' own tools.
 
 use std::os::unix::fs::MetadataExt;
 use std::process::Command;
@@ -7,7 +7,7 @@ use storage::layout::{Definition, FileSystem, Layouts, StandingLayout, Stands, V
 
 use crate::layout::{Trial, assert_clean, lacking};
 
-/// Makes each built-in layout with such a file system, and looks at what is mounted.
+/// Creates each built-in layout with this file system, and checks the mounts.
 fn made_as_defined(file_system: FileSystem, layouts: &Layouts, definitions: &[Definition]) {
     for definition in definitions {
         let made = layouts.make(definition, Stands::WhileHeld, &mut |_| {});
@@ -31,11 +31,10 @@ fn made_as_defined(file_system: FileSystem, layouts: &Layouts, definitions: &[De
     assert!(built.clone().any(|it| it.file_system == file_system));
 }
 
-/// A line of the kernel's table of mounts.
 #[derive(Debug)]
 struct Mounted {
     file_system: String,
-    /// Those of the mount and those of the file system.
+    /// Options of the mount and of the file system.
     options: Vec<String>,
 }
 
@@ -63,7 +62,7 @@ fn mounted(made: &StandingLayout, volume: &Volume) -> Mounted {
     }
 }
 
-/// Stripe units are in the mount's options, in sectors of 512 bytes; its log is in what `xfs_info` prints.
+/// Stripe units are in the mount's options, in sectors of 512 bytes; `xfs_info` prints the size of the log.
 fn is_that_xfs(made: &StandingLayout, volume: &Volume, told: &Mounted) {
     let asked = volume.stripe_unit_kib.zip(volume.stripe_units);
     match asked {
@@ -90,7 +89,6 @@ fn is_that_xfs(made: &StandingLayout, volume: &Volume, told: &Mounted) {
     }
 }
 
-/// The device of the file system's own log, where it has one.
 fn log_node(made: &StandingLayout, volume: &Volume) -> Option<String> {
     let name = volume.log_device.as_ref()?;
     let mut devices = made.definition.devices.iter();
@@ -98,7 +96,7 @@ fn log_node(made: &StandingLayout, volume: &Volume) -> Option<String> {
     Some(made.device(device).unwrap().display().to_string())
 }
 
-/// Its super block has the number of the device with its log.
+/// The super block has the number of the log device.
 fn is_that_ext4(made: &StandingLayout, volume: &Volume) {
     let mut devices = made.definition.devices.iter();
     let device = devices.find(|device| device.name == volume.devices[0]);
@@ -138,13 +136,13 @@ fn printed(program: &str, made: &StandingLayout, volume: &Volume, arguments: &[&
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// The built-in layouts with that file system; skips where it cannot be built or mounted.
+/// Test of the built-in layouts with a file system; it is skipped if the system cannot be built or mounted.
 macro_rules! test_of {
     ($file_system:expr) => {{
         let trial = Trial::new();
         let layouts = &trial.layouts;
         let mut definitions = Definition::built_in().unwrap();
-        // Every system has what builds ext4.
+        // Every machine can build ext4.
         let can_be_built = |it: FileSystem| [$file_system, FileSystem::Ext4].contains(&it);
         definitions.retain(|it| {
             let mut file_systems = it.volumes.iter().map(|volume| volume.file_system);

@@ -1,4 +1,4 @@
-//! Runs made from a few words.
+//! Builders of runs.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,7 +18,6 @@ pub const MIB: u64 = 1 << 20;
 pub const TRACE_MAX: usize = 3_000_000;
 static NEVER: AtomicBool = AtomicBool::new(false);
 
-/// A file of `bytes`, all holes.
 pub fn file(folder: &Path, name: &str, bytes: u64) -> PathBuf {
     let path = folder.join(name);
     let file = std::fs::File::create(&path).unwrap();
@@ -40,12 +39,11 @@ pub fn sd(name: &str, path: &Path) -> StorageDefinition {
     }
 }
 
-/// Random 4 KiB reads of SD number `storage`.
 pub fn stream(name: &str, storage: usize) -> Stream {
     Stream::random_reads(name, storage, 4 * KIB)
 }
 
-/// Two seconds, of which the second counts, as fast as it goes; shares are equal.
+/// A run at maximum rate of two seconds, of which the second counts; shares are equal.
 pub fn run(storage: Vec<StorageDefinition>, mut streams: Vec<Stream>) -> Run {
     let share = 1.0 / streams.len() as f64;
     for stream in &mut streams {
@@ -85,12 +83,13 @@ pub fn try_run<'a>(
     engine::run(run, &options, &mut |_| {})
 }
 
-/// Carries it out with a recording, and holds the totals against the recording.
+/// Carries out a run with a recording, and compares the totals with it.
 pub fn recorded(run: &Run) -> Outcome {
     checked(try_run(run, |options| options.trace_max = TRACE_MAX).unwrap())
 }
 
-/// Carries it out, with a recording, until so many I/Os were done or failed: however long that takes on this machine.
+/// Carries out a run with a recording until `io_min` I/Os completed or failed, however long that takes on this
+/// machine.
 pub fn until<'a>(io_min: u64, run: &Run, change: impl FnOnce(&mut Options<'a>)) -> Outcome {
     let stop = AtomicBool::new(false);
     let mut options = Options {
@@ -119,7 +118,7 @@ pub fn until<'a>(io_min: u64, run: &Run, change: impl FnOnce(&mut Options<'a>)) 
     outcome
 }
 
-/// The same in virtual time.
+/// Carries out a run in virtual time.
 pub fn mocked(run: &Run, device: &MockDevice<'_>) -> Outcome {
     let options = Options {
         trace_max: TRACE_MAX,
@@ -128,12 +127,12 @@ pub fn mocked(run: &Run, device: &MockDevice<'_>) -> Outcome {
     checked(device.run(run, &options, &mut |_| {}).unwrap())
 }
 
-/// A device that is never in the way: 1 µs an I/O, however many there are.
+/// A device that is never the bottleneck: 1 µs per I/O at any depth.
 pub fn fast() -> MockDevice<'static> {
     MockDevice::of(1024, Duration::from_micros(1))
 }
 
-/// An SD in virtual time, where there are no files.
+/// An SD for virtual time, which needs no files.
 pub fn of_size(name: &str, bytes: u64) -> StorageDefinition {
     StorageDefinition {
         size_bytes: Some(bytes),
@@ -141,7 +140,7 @@ pub fn of_size(name: &str, bytes: u64) -> StorageDefinition {
     }
 }
 
-/// Holds the totals against the recording.
+/// Compares the totals with the recording.
 pub fn checked(outcome: Outcome) -> Outcome {
     let trace = outcome.trace.as_ref().unwrap();
     let done = trace.records.len() as u64 + trace.dropped;
@@ -168,7 +167,7 @@ pub fn of(outcome: &Outcome, stream: usize) -> Vec<TraceRecord> {
     records
 }
 
-/// Whether `share` of `records` fulfil `wanted`, within five standard deviations of a binomial.
+/// Asserts that `share` of `records` fulfil `wanted`, within five standard deviations of a binomial.
 pub fn assert_share(
     what: &str,
     records: &[TraceRecord],

@@ -1,4 +1,4 @@
-//! What goes wrong is told with the SD, the offset and what happened, and nothing measured is lost.
+//! Errors name the SD, the offset and the cause, and figures survive them.
 
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
@@ -61,7 +61,7 @@ fn a_file_cut_off_meanwhile_reads_short() {
     assert_eq!(outcome.ended, Ended::Stopped);
     let told = outcome.all_cells[0].all();
     assert!(told.errors >= 300 && outcome.faults_count >= told.errors);
-    // A quarter of the file is left, and a quarter of the reads is done: a third of those that fail.
+    // A quarter of the file is left, so a quarter of the reads succeeds: a third of the number that fail.
     let share = behind.operations as f64 / behind.errors as f64;
     assert!((0.15..0.6).contains(&share), "{behind:?}");
     let fault = outcome.faults.first().unwrap();
@@ -96,13 +96,13 @@ fn engine_sd(path: &str) -> storage::run::StorageDefinition {
     sd
 }
 
-/// A file that is being executed cannot be opened for writing even by root; a sealed one opens and refuses each write.
+/// A running executable cannot be opened for writing even by root; a sealed file opens and refuses each write.
 #[test]
 fn a_file_that_must_not_be_written_is_not() {
     let folder = tempfile::tempdir().unwrap();
     let program = folder.path().join("program");
     std::fs::copy("/bin/sleep", &program).unwrap();
-    // Another thread may be about to start a program and hold a copy of the descriptor that `copy` wrote through.
+    // Another thread may be starting a program and hold a copy of the descriptor that `copy` wrote through.
     let mut child = loop {
         match std::process::Command::new(&program).arg("60").spawn() {
             Ok(child) => break child,
@@ -118,10 +118,10 @@ fn a_file_that_must_not_be_written_is_not() {
         "{refused}"
     );
 
-    // SAFETY: the name is a C string; the flags ask for seals.
+    // SAFETY: the name is a C string; the flag allows seals.
     let sealed = unsafe { libc::memfd_create(c"sealed".as_ptr(), libc::MFD_ALLOW_SEALING) };
     assert!(sealed >= 0);
-    // SAFETY: the descriptor was just made; both calls take plain numbers.
+    // SAFETY: the descriptor was just created; both calls take plain numbers.
     unsafe {
         assert_eq!(libc::ftruncate(sealed, 16 * MIB as i64), 0);
         assert_eq!(
@@ -133,11 +133,10 @@ fn a_file_that_must_not_be_written_is_not() {
     let outcome = recorded(&one(Path::new(&path), writes("wd1")));
     assert_eq!(outcome.faults[0].what, Fault::System(libc::EPERM));
     assert_eq!(outcome.faults[0].operation, Operation::Write);
-    // SAFETY: nobody uses the descriptor any more.
+    // SAFETY: nothing uses the descriptor any more.
     unsafe { libc::close(sealed) };
 }
 
-/// A file system of 2 MiB in memory.
 struct Tmpfs(std::path::PathBuf);
 
 impl Tmpfs {
@@ -187,7 +186,7 @@ fn a_full_file_system_ends_the_format() {
     assert!(told.starts_with("SD sd1: write of 131072 bytes"), "{told}");
 }
 
-/// Whatever failed is told to have found no room, and nothing else.
+/// Asserts that all failures report a full file system.
 fn assert_full(outcome: &Outcome) {
     assert!(outcome.faults_count > 0);
     for fault in &outcome.faults {
@@ -199,7 +198,7 @@ fn assert_full(outcome: &Outcome) {
     }
 }
 
-/// Blocks that found no room are not taken for blocks that somebody changed, neither at once nor later.
+/// Blocks that could not be written are not reported as corrupted, neither at once nor later.
 #[test]
 fn a_full_file_system_is_no_corruption() {
     let folder = tempfile::tempdir().unwrap();
@@ -212,7 +211,7 @@ fn a_full_file_system_is_no_corruption() {
         (true, false, 64 * KIB),
         (false, true, 64 * KIB),
     ] {
-        // All holes, which take no room until they are written.
+        // Holes take no space until they are written.
         let path = file(&folder.path().join("small"), "data", 8 * MIB);
         let all = |read_pct| {
             let sequential = Stream {
@@ -246,7 +245,7 @@ fn a_full_file_system_is_no_corruption() {
         }
         let read = carry_out(&all(100.0));
         assert_eq!(read.faults, []);
-        // 2 MiB of tmpfs hold that much, less what it needs itself.
+        // A tmpfs of 2 MiB holds this much, less its metadata.
         let proven = read.blocks_proven * transfer;
         assert!((MIB..=2 * MIB).contains(&proven), "{proven}");
     }
@@ -327,7 +326,7 @@ fn what_cannot_be_carried_out_is_refused_with_a_reason() {
     assert!(!missing.exists());
 }
 
-/// Ctrl-C: the run ends within a moment, and what was done until then is there.
+/// Ctrl-C ends the run within a moment, and the figures until then remain.
 #[test]
 fn a_stop_keeps_what_was_measured() {
     let folder = tempfile::tempdir().unwrap();
@@ -361,7 +360,7 @@ fn a_stop_keeps_what_was_measured() {
     );
 }
 
-/// Its first block is never touched, and while it is mounted nothing is written.
+/// The first block of a device is never touched, and nothing is written to a mounted device.
 #[test]
 fn devices_keep_their_first_block_and_their_file_systems() {
     let folder = tempfile::tempdir().unwrap();
@@ -412,7 +411,7 @@ fn devices_keep_their_first_block_and_their_file_systems() {
     assert!(after == before, "nothing was written");
 }
 
-/// A device that says what it holds is written to by name alone, whatever the name; a list that has written to it goes on.
+/// A device with a signature is written to only by name, whatever its path; a list that has written to it continues.
 #[test]
 fn devices_that_hold_something_are_not_written_to_unless_they_are_named() {
     let folder = tempfile::tempdir().unwrap();
@@ -453,7 +452,7 @@ fn devices_that_hold_something_are_not_written_to_unless_they_are_named() {
             std::fs::read(&backing).unwrap() == before,
             "nothing was written"
         );
-        // It may be read all the same.
+        // Reading is allowed.
         let reads = Run {
             streams: vec![stream("wd1", 0)],
             ..asked.clone()
@@ -470,7 +469,7 @@ fn command(program: &str, arguments: &[&Path]) {
     assert!(ended.unwrap().success(), "{program} {arguments:?}");
 }
 
-/// A descriptor that somebody else closes or that lies on another thread is no matter: files are opened by path.
+/// Files are opened by path, so descriptors that other threads close or hold do not matter.
 #[test]
 fn a_run_leaves_no_descriptor_behind() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! What a reader has to know of a run's figures, in virtual time.
+//! Findings about a run's figures, in virtual time.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use storage::run::{Arrivals, Rate, Run, Seek};
 
 use super::common::{MIB, fast, mocked, of_size, run, stream};
 
-/// Reads of 4 KiB past the page cache, evenly spaced; the first second of ten does not count.
+/// Reads of 4 KiB that bypass the page cache, evenly spaced; the first of ten seconds does not count.
 fn paced(iops: f64) -> Run {
     let mut only = of_size("sd1", 64 * MIB);
     only.open_flags.direct = true;
@@ -22,7 +22,6 @@ fn paced(iops: f64) -> Run {
     }
 }
 
-/// A device that did so many reads a second.
 fn device(read_iops: f64) -> Rates {
     Rates {
         read_iops: Some(read_iops),
@@ -47,7 +46,7 @@ fn nothing_is_noted_of_a_run_that_went_well() {
     }
 }
 
-/// The device stands still in the first five seconds, which are the warm-up, and does what it was asked for meanwhile behind it.
+/// The device stands still for the five seconds of the warm-up, and carries out their I/Os afterwards.
 #[test]
 fn a_backlog_of_the_warm_up_is_named_where_it_exceeds_the_rate() {
     let asked = Run {
@@ -106,7 +105,7 @@ fn a_device_that_others_use_is_named_with_both_counts() {
         "{shared:?}"
     );
     assert!(of(110.0, &paced(100.0)).is_empty());
-    // Through the page cache the device reads ahead, for the run itself.
+    // With the page cache the device reads ahead for the run itself.
     let mut cached = paced(100.0);
     cached.storage[0].open_flags.direct = false;
     assert!(of(400.0, &cached).is_empty());
@@ -125,7 +124,7 @@ fn reads_that_the_device_knows_nothing_of_are_named() {
     assert!(unknown.is_empty(), "{unknown:?}");
 }
 
-/// 64 MiB are read once in a fraction of the first interval, or within a warm-up.
+/// The 64 MiB are read once in a fraction of the first interval, or within a warm-up.
 #[test]
 fn a_run_that_ends_in_its_first_interval_has_figures() {
     for warmup_s in [0, 5] {

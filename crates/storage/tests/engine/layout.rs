@@ -1,4 +1,4 @@
-//! Layouts on real loop devices: what a kill leaves, and what is never touched.
+//! Layouts on real loop devices: left-overs of kills, and devices that are never touched.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -7,17 +7,17 @@ use std::process::Command;
 use crate::loop_device::LoopDevice;
 use storage::layout::{Definition, LayoutError, Layouts, Stands, Step};
 
-/// Tells the process of a test that it is to be killed: at which step, of making or of removing, below which directory.
+/// Environment of a child process: the step of creation or removal at which it is killed, and its directory.
 const CHILD: &str = "DBDYNO_TEST_LAYOUT";
 
-/// Two devices, of which one gets a file system.
+/// Two devices, one with a file system.
 const LAYOUT: &str = "name = \"trial\"\nabout = \"\"\n\
     [[device]]\nname = \"one\"\nsize_mib = 320\n[[device]]\nname = \"two\"\nsize_mib = 320\n\
     [[volume]]\nname = \"data\"\ndevices = [\"one\"]\nfile_system = \"ext4\"\n\
     [[volume]]\nname = \"bare\"\ndevices = [\"two\"]\nfile_system = \"raw\"\n\
     [place]\ndata = \"data\"\n";
 
-/// Layouts of a test's own; nothing of them is left when the test ends, be it by a panic.
+/// Layouts of one test, all removed when it ends, even by a panic.
 pub struct Trial {
     pub folder: tempfile::TempDir,
     pub parent: PathBuf,
@@ -38,7 +38,7 @@ impl Trial {
 }
 
 impl Trial {
-    /// Twice: what the first one built must not stop the second.
+    /// The second time proves that the first one left nothing that prevents it.
     fn makes_and_removes(&self, layout: &Definition, when: &str) {
         for _ in 0..2 {
             self.layouts
@@ -59,7 +59,7 @@ impl Drop for Trial {
     }
 }
 
-/// Why no layout can be made here; nothing where one can.
+/// Reason why no layout can be created here, if any.
 pub fn lacking(layouts: &Layouts, layout: &Definition) -> Option<String> {
     if host::user_id() != 0 {
         return Some("layouts need root".into());
@@ -73,7 +73,7 @@ pub fn lacking(layouts: &Layouts, layout: &Definition) -> Option<String> {
         Err(error @ (LayoutError::Missing { .. } | LayoutError::NoRoom { .. })) => {
             Some(error.to_string())
         }
-        // A container without loop devices, or without the right to mount.
+        // The container has no loop devices, or no right to mount.
         Err(error @ (LayoutError::Failed { .. } | LayoutError::NoDirectIo { .. })) => {
             Some(error.to_string())
         }
@@ -90,7 +90,7 @@ fn attached_below(folder: &Path) -> usize {
         .count()
 }
 
-/// Nothing is mounted, attached, or left in the directory.
+/// Asserts that nothing is mounted, attached, or left in the directory.
 pub fn assert_clean(parent: &Path, when: &str) {
     let mounted = host::mounted_below(parent);
     assert!(mounted.is_empty(), "{when}: {mounted:?}");
@@ -104,7 +104,7 @@ fn kill_self() -> ! {
     unreachable!("nobody survives SIGKILL")
 }
 
-/// The part of the child: makes the layout, or removes it, up to a step.
+/// Runs in the child: creates the layout, or removes it, up to a step.
 fn until_killed(asked: &str) {
     let mut words = asked.splitn(3, ' ');
     let mut word = || words.next().unwrap();
@@ -120,7 +120,7 @@ fn until_killed(asked: &str) {
     };
     if verb == "make" {
         let _made = layouts.make(&layout, Stands::WhileHeld, &mut told).unwrap();
-        // It stands, and whoever holds it dies.
+        // The layout exists, and its holder dies.
         println!("whole");
         kill_self();
     }
@@ -128,7 +128,7 @@ fn until_killed(asked: &str) {
     println!("whole");
 }
 
-/// At whatever step a process is killed that makes, holds or removes a layout: the next command leaves nothing of it.
+/// The next command removes everything, whichever step of creating, holding or removing a layout was interrupted.
 #[test]
 fn what_a_killed_process_leaves_of_a_layout_goes_with_the_next_command() {
     if let Ok(asked) = std::env::var(CHILD) {
@@ -160,7 +160,7 @@ fn what_a_killed_process_leaves_of_a_layout_goes_with_the_next_command() {
     }
 }
 
-/// What stands is left alone, what somebody holds as well; and what is in use is not removed half.
+/// Complete and held layouts stay, and a layout in use is not removed in part.
 #[test]
 fn a_layout_that_stands_or_is_held_stays() {
     let trial = Trial::new();
@@ -201,7 +201,7 @@ fn a_layout_that_stands_or_is_held_stays() {
     assert_clean(parent, "removed");
 }
 
-/// A given device is built on only if it carries nothing, and afterwards carries nothing again.
+/// A given device is used only without a signature, and has none afterwards.
 #[test]
 fn a_given_device_with_a_signature_is_refused_and_a_clean_one_is_left_clean() {
     let trial = Trial::new();
@@ -235,7 +235,6 @@ fn a_given_device_with_a_signature_is_refused_and_a_clean_one_is_left_clean() {
     assert_clean(parent, "refused");
 }
 
-/// The log of a file system on a given device goes with the layout too.
 #[test]
 fn a_given_device_with_the_log_of_a_file_system_is_left_clean() {
     let trial = Trial::new();
@@ -259,7 +258,7 @@ fn a_given_device_with_the_log_of_a_file_system_is_left_clean() {
     }
 }
 
-/// What is wrong with one of several layouts is told before the first is made.
+/// An error in one of several layouts is reported before the first is created.
 #[test]
 fn several_layouts_are_checked_before_any_is_made() {
     let trial = Trial::new();
@@ -274,7 +273,7 @@ fn several_layouts_are_checked_before_any_is_made() {
     let told = |several: &[Definition]| layouts.check(several).unwrap_err().to_string();
     let large = [layout.clone(), other.named("large".into(), 1 << 20)];
     assert!(told(&large).starts_with("layouts trial, large: 671089280 MiB are needed in "));
-    // Two layouts cannot have the same device.
+    // Two layouts cannot use the same device.
     let file = folder.path().join("given.img");
     File::create(&file).unwrap().set_len(320 << 20).unwrap();
     let attached = LoopDevice::over(&file).unwrap();
@@ -286,7 +285,7 @@ fn several_layouts_are_checked_before_any_is_made() {
     };
     layouts.check(&[given("a")]).unwrap();
     assert!(told(&[given("a"), given("b")]).contains("is in use"));
-    // One that stands, and one that is held.
+    // The first is complete, the second held.
     let held = layouts
         .make(&other, Stands::WhileHeld, &mut |_| {})
         .unwrap();

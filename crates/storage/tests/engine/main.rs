@@ -1,5 +1,5 @@
-//! The engine on real files: what was asked for is held against a recording of every I/O, never against the
-//! engine's own totals alone.
+//! The engine on real files. Expectations are compared with a recording of every I/O, never only with the engine's
+//! own totals.
 
 #![allow(clippy::unwrap_used)] // helpers of tests are tests
 

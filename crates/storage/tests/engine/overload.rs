@@ -1,5 +1,5 @@
-//! A device that is offered more than it gives, in virtual time: service time stays what it is, the time from the intended
-//! start shows the queue. vdbench and most others show the first alone.
+//! An overloaded device, in virtual time: service time stays constant, and response time from the intended start
+//! includes the queue. vdbench and most other tools show only the first.
 
 use std::time::Duration;
 
@@ -14,7 +14,6 @@ fn latencies(outcome: &Outcome) -> Latencies {
     outcome.latencies_of(|_, _, _| true)
 }
 
-/// Evenly spaced I/Os, one at a time.
 fn offered(iops: f64) -> Run {
     let mut only = of_size("sd1", 64 * MIB);
     only.threads = 1;
@@ -27,14 +26,14 @@ fn offered(iops: f64) -> Run {
 }
 
 fn assert_about(what: &str, found: f64, wanted: f64) {
-    // As exact as the buckets of a histogram.
+    // The tolerance is that of the histogram's buckets.
     assert!(
         (found / wanted - 1.0).abs() < 0.01,
         "{what}: {found}, not {wanted}"
     );
 }
 
-/// 1000 I/Os a second are what a device of 1 ms gives.
+/// A device of 1 ms serves 1000 I/Os per second.
 #[test]
 fn half_is_served_at_once_and_twice_waits() {
     let device = MockDevice::of(1, Duration::from_millis(1));
@@ -62,7 +61,7 @@ fn half_is_served_at_once_and_twice_waits() {
     // The I/O that ends at t was due at t / 2: those of the second to the fourth second waited from 0.5 to 2 s.
     assert_about("median", views.response.percentile_us(50.0), 1.25e6);
     assert_about("longest", views.response.max_us(), 2e6);
-    // Half of 8000 that were due was done; the oldest of the others has waited for two seconds.
+    // Half of the 8000 due I/Os were carried out; the oldest of the others has waited for two seconds.
     assert!(
         (3999..=4001).contains(&twice.unserved),
         "{}",
@@ -72,7 +71,7 @@ fn half_is_served_at_once_and_twice_waits() {
     assert_eq!(twice.driver.late_starts, 0, "it is the device that is late");
 }
 
-/// A backlog that a halt leaves behind is the driver's although its I/Os wait for each other: 3000 became due meanwhile.
+/// The backlog of a halt counts as the driver's, although its I/Os wait for each other: 3000 became due meanwhile.
 #[test]
 fn what_became_due_in_a_halt_is_late_whatever_the_depth() {
     for threads in [1, 8, 64] {
@@ -100,7 +99,7 @@ fn what_became_due_in_a_halt_is_late_whatever_the_depth() {
     );
 }
 
-/// Intended starts, and nothing but them: with no queue the three views are one.
+/// Without a queue the three times are equal.
 #[test]
 fn without_a_queue_the_views_agree() {
     let outcome = mocked(&offered(200.0), &fast());
@@ -110,7 +109,7 @@ fn without_a_queue_the_views_agree() {
     assert_eq!((service, service), (issued, response));
 }
 
-/// While the machine halts nothing is begun; what was due meanwhile is begun behind it, and its delay is the driver's own.
+/// Nothing begins while the machine halts; I/Os that became due begin afterwards, and their delay is the driver's.
 #[test]
 fn a_halt_of_the_machine_is_in_the_response_and_told_as_late() {
     let mut asked = offered(100.0);
@@ -120,7 +119,7 @@ fn a_halt_of_the_machine_is_in_the_response_and_told_as_late() {
     let stamps: Vec<u64> = of(&outcome, 0).iter().map(|r| r.intended_ns).collect();
     let even: Vec<u64> = (1..=stamps.len() as u64).map(|i| i * 10_000_000).collect();
     assert_eq!(stamps, even, "no intended start is skipped or moved");
-    // Due at 2.01 … 2.30 s and begun at 2.301 s, but for the last, which is late by the millisecond that is put up with.
+    // The I/Os were due at 2.01 … 2.30 s and began at 2.301 s; only the last one is within the tolerated millisecond.
     let late = of(&outcome, 0);
     let late = late.iter().filter(|r| r.issued_ns > r.intended_ns);
     assert_eq!(late.count(), 30);

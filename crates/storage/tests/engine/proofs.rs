@@ -1,4 +1,4 @@
-//! Data validation and journals: what somebody changes behind the engine's back is found, with place and difference.
+//! Data validation and journals find what others change, with its position and difference.
 
 use std::collections::{HashMap, HashSet};
 use std::os::unix::fs::FileExt;
@@ -21,7 +21,7 @@ pub fn validated(path: &Path, stream: Stream, validation: Validation) -> Run {
     run
 }
 
-/// Every block once, from the first to the last.
+/// A run that writes every block once, in order.
 pub fn writes_all(path: &Path, validation: Validation) -> Run {
     let all = Stream {
         read_pct: 0.0,
@@ -82,9 +82,9 @@ fn a_mixed_load_proves_itself_either_way() {
         };
         let outcome = until(3000, &run, |options| options.without_ring = without_ring);
         assert_eq!(outcome.faults, []);
-        // 512 blocks, of which most are written soon, and read or written over from then on.
+        // Most of the 512 blocks are written early, and read or overwritten from then on.
         assert!(outcome.blocks_proven > 1000, "{}", outcome.blocks_proven);
-        // Writes are read before: more reads than were asked for.
+        // Blocks are read before they are overwritten, so there are more reads than requested.
         let records = &outcome.trace.as_ref().unwrap().records;
         assert_one_at_a_time(records);
         let reads = records.iter().filter(|r| r.operation == Operation::Read);
@@ -93,7 +93,7 @@ fn a_mixed_load_proves_itself_either_way() {
     }
 }
 
-/// One I/O at a time on every block.
+/// Asserts that no two I/Os overlap on a block.
 pub fn assert_one_at_a_time(records: &[TraceRecord]) {
     let mut last_end: HashMap<(usize, u64), u64> = HashMap::new();
     let mut in_order = records.to_vec();
@@ -108,7 +108,7 @@ pub fn assert_one_at_a_time(records: &[TraceRecord]) {
     }
 }
 
-/// What is found, at which offset, after `damage` to a file that was written before.
+/// Outcome of a run over a file that was written before and then changed by `damage`.
 fn damaged(validation: Validation, damage: impl Fn(&Path)) -> Outcome {
     let folder = tempfile::tempdir().unwrap();
     let path = file(folder.path(), "data", SIZE);
@@ -136,7 +136,7 @@ fn a_changed_byte_is_found_with_its_place() {
         (1, SIZE / BLOCK - 1)
     );
     let fault = &outcome.faults[0];
-    // The I/O that was made, and the sector in it.
+    // The operation is the I/O's, and the position that of a sector in it.
     assert_eq!(fault.operation, Operation::Read);
     assert!((fault.offset_bytes..fault.offset_bytes + fault.size_bytes).contains(&at));
     let told = fault.to_string();
@@ -189,7 +189,7 @@ fn zeros_may_be_passed_over() {
     assert_eq!(damaged(ignoring, zeros).faults_count, 0);
 }
 
-/// The order on the disk of reads and writes of each block, as letters.
+/// Order of reads and writes of each block on the disk, as letters.
 fn order(validation: Validation) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
     let path = file(folder.path(), "data", SIZE);
@@ -256,7 +256,7 @@ pub fn journaled(folder: &Path, recover: bool) -> Validation {
     }
 }
 
-/// A later execution, which knows nothing, proves what the journal knows before it begins.
+/// A later execution, without knowledge in memory, proves the journal's blocks before it begins.
 #[test]
 fn a_journal_proves_what_an_earlier_execution_wrote() {
     let folder = tempfile::tempdir().unwrap();
@@ -299,10 +299,10 @@ fn a_journal_proves_what_an_earlier_execution_wrote() {
 }
 
 const CHILD: &str = "DBDYNO_TEST_JOURNAL_FOLDER";
-/// Entries of the journal when it is killed.
+/// Entries of the journal at the kill.
 const ENTRIES: u64 = 400;
 
-/// Killed in the midst of writes: what the journal calls stable is there, what was under way is old or new.
+/// After a kill during writes, blocks that the journal calls stable are correct, and pending ones are old or new.
 #[test]
 fn a_killed_execution_is_recovered() {
     if let Some(folder) = std::env::var_os(CHILD) {
@@ -357,7 +357,7 @@ fn a_killed_execution_is_recovered() {
     assert!(count <= threads, "{count} writes were under way");
 }
 
-/// The part that is killed.
+/// Runs in the process that is killed.
 fn writes_until_killed(folder: &Path) {
     let writes = Stream {
         read_pct: 0.0,
@@ -388,7 +388,7 @@ fn what_cannot_be_validated_is_refused() {
     let nowhere = folder.path().join("nowhere");
     let no_journal = told(&reads_all(&path, journaled(&nowhere, true)));
     assert!(no_journal.contains("sd1.map"), "{no_journal}");
-    // A block of 4 KiB on one SD of a space is one on all of them.
+    // The block size of one SD of a space is that of all of them.
     let mut together = validated(&path, stream("wd1", 0), Validation::default());
     let second = sd("sd2", &file(folder.path(), "more", SIZE));
     together.storage.push(second);

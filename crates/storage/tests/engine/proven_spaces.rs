@@ -1,4 +1,4 @@
-//! Validation where addresses lead over several SDs, or away from the multiples of a transfer: concatenation and strides.
+//! Validation of concatenated SDs and of strides.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -12,10 +12,10 @@ use super::proofs::{
     writes_all,
 };
 
-/// Bytes at the end of the first SD that make no block: were they counted, all blocks of the second would be askew.
+/// Bytes at the end of the first SD that make no block: if they counted, all blocks of the second would be shifted.
 const REST: u64 = 1000;
 
-/// `streams` over two files of `blocks` blocks each as one, validated.
+/// A run of `streams` over two concatenated, validated files of `blocks` blocks each.
 fn together(folder: &Path, blocks: [u64; 2], streams: Vec<Stream>, validation: &Validation) -> Run {
     let paths = ["a", "b"].map(|name| folder.join(name));
     if !paths[0].exists() {
@@ -36,7 +36,7 @@ fn together(folder: &Path, blocks: [u64; 2], streams: Vec<Stream>, validation: &
     }
 }
 
-/// Every block of both once.
+/// A run over every block of both SDs once.
 fn all(folder: &Path, read_pct: f64, validation: &Validation) -> Run {
     let all = Stream {
         read_pct,
@@ -49,7 +49,7 @@ fn all(folder: &Path, read_pct: f64, validation: &Validation) -> Run {
     }
 }
 
-/// SD and offset of what was found.
+/// SD and offset of each fault.
 fn places(outcome: &Outcome) -> BTreeSet<(&str, u64)> {
     let faults = outcome.faults.iter();
     faults
@@ -70,7 +70,7 @@ fn a_corrupted_block_of_concatenated_sds_is_found_on_its_sd() {
     assert_eq!((read.faults_count, read.blocks_proven), (0, 65 + 64));
 
     let paths = ["a", "b"].map(|name| folder.path().join(name));
-    // The right address on the wrong SD, and a byte of the last block before the second SD begins.
+    // One block has the address of the other SD, and one byte differs in the last block before the second SD begins.
     change(&paths[1], 7 * BLOCK, &block_at(&paths[0], 7 * BLOCK));
     change(&paths[0], 64 * BLOCK + 600, b"behind the back");
     let read = with(&all(folder.path(), 100.0, &plain), &proofs);
@@ -82,7 +82,7 @@ fn a_corrupted_block_of_concatenated_sds_is_found_on_its_sd() {
     assert!(told.contains("it belongs to another SD"), "{told}");
 }
 
-/// Transfers of two sizes, at random and in strides, some of which would straddle both SDs.
+/// Random and strided transfers of two sizes, some of which would straddle both SDs.
 #[test]
 fn a_mixed_load_over_concatenated_sds_proves_itself() {
     let folder = tempfile::tempdir().unwrap();
@@ -140,7 +140,7 @@ fn journals_of_concatenated_sds_prove_what_an_earlier_execution_wrote() {
     assert_eq!(places(&proven), BTreeSet::from([("sd2", 40 * BLOCK)]));
 }
 
-/// Strides lead to blocks, and what they never wrote is not proven: nobody knows what it should hold.
+/// Strides address blocks, and blocks that they never wrote are not proven.
 #[test]
 fn strides_lead_to_blocks_and_what_they_wrote_is_proven() {
     let folder = tempfile::tempdir().unwrap();
@@ -180,7 +180,7 @@ fn strides_lead_to_blocks_and_what_they_wrote_is_proven() {
     assert_eq!((read.faults_count, read.blocks_proven), (1, proven));
 }
 
-/// A run between that writes without stamps leaves nothing to prove, and nothing is called corrupted.
+/// After a run that writes without stamps nothing can be proven, and nothing is called corrupted.
 #[test]
 fn what_is_written_without_validation_is_not_known_any_more() {
     let folder = tempfile::tempdir().unwrap();
@@ -194,7 +194,8 @@ fn what_is_written_without_validation_is_not_known_any_more() {
     assert_eq!((read.faults_count, read.blocks_proven), (0, 0));
 }
 
-/// Every device of a concatenation keeps its first block, where labels and tables are, and nothing is written past an end.
+/// Every concatenated device keeps its first block, which has labels and tables, and nothing is written beyond its
+/// end.
 #[test]
 fn the_first_block_of_every_concatenated_device_is_spared() {
     let mut sds = ["sd1", "sd2"].map(|name| sd(name, Path::new("/dev/null")));

@@ -1,4 +1,4 @@
-//! Rates, arrivals, shares and priorities, from the intended and the real starts of the recording, in virtual time.
+//! Rates, arrivals, shares and priorities, by the intended and actual starts of the recording, in virtual time.
 
 use std::time::Duration;
 
@@ -32,8 +32,8 @@ fn intended(outcome: &Outcome) -> Vec<u64> {
     of(outcome, 0).iter().map(|r| r.intended_ns).collect()
 }
 
-/// The stamps follow the distribution (1.95/√n is passed once in a thousand seeds, and the seed is fixed), and on a device
-/// that is never in the way every I/O starts when it was meant to.
+/// The intended starts follow the distribution (one in a thousand seeds exceeds 1.95/√n, and the seed is fixed), and
+/// on a fast device every I/O starts on time.
 #[test]
 fn gaps_follow_the_distribution() {
     type Distribution = fn(f64) -> f64;
@@ -76,14 +76,13 @@ fn the_rate_varies_by_the_second() {
     };
     let mut of_second = [0_u64; 3];
     for at in intended(&mocked(&asked, &fast())) {
-        // An even gap ends on the second and belongs to the one before.
+        // An even gap ends on the second and belongs to the previous one.
         of_second[((at - 1) / S) as usize] += 1;
     }
-    // The last of all is due at the end.
+    // The last I/O is due at the end.
     assert_eq!(of_second, [200, 1000, 199]);
 }
 
-/// Two streams on different SDs share the rate as asked.
 #[test]
 fn a_rate_is_shared_by_skew() {
     let mut asked = two();
@@ -98,7 +97,7 @@ fn a_rate_is_shared_by_skew() {
     assert_share("wd1", &all, 0.7, |r| r.stream == 0);
 }
 
-/// A controlled maximum keeps shares although one SD is a hundred times faster alone.
+/// A controlled maximum keeps shares although one SD is a hundred times faster.
 #[test]
 fn the_slower_sd_holds_the_faster_back() {
     let mut asked = two();
@@ -114,7 +113,8 @@ fn the_slower_sd_holds_the_faster_back() {
         let cells = mocked(&asked, &device).all_cells;
         [0, 1].map(|i| cells[i].all().operations)
     };
-    // 8 at a time, 1 ms each, for two seconds. The faster may be as far ahead as 2000 of the slower's are.
+    // Eight at a time, 1 ms each, for two seconds. The faster stream may lead by the 2000 I/Os of the slower one's
+    // queue.
     let [slow, fast] = done(true);
     assert_eq!(slow, 16_000);
     let ahead = fast - 3 * slow;
@@ -122,7 +122,7 @@ fn the_slower_sd_holds_the_faster_back() {
     assert_eq!(done(false), [16_000, 1_600_000]);
 }
 
-/// Of two streams on one SD that both are behind, the one with the better priority goes first.
+/// Of two late streams on one SD, the one with the better priority goes first.
 #[test]
 fn priorities_decide_who_waits() {
     let mut only = of_size("sd1", 64 * MIB);
@@ -139,7 +139,7 @@ fn priorities_decide_who_waits() {
     };
     let outcome = mocked(&asked, &MockDevice::of(1, Duration::from_millis(7)));
     let first = of(&outcome, 1);
-    // Due every 50 ms, the last but one at 1.95 s; each begins as soon as the I/O under way is over.
+    // Due every 50 ms, the last but one at 1.95 s; each begins as soon as the current I/O ends.
     assert_eq!(first.len(), 39);
     for record in &first {
         assert!(
@@ -147,7 +147,7 @@ fn priorities_decide_who_waits() {
             "{record:?}"
         );
     }
-    // 285 ends of 7 ms lie within two seconds; one more is under way.
+    // Two seconds contain 285 ends of 7 ms; one more is in flight.
     assert_eq!(of(&outcome, 0).len() + first.len(), 286);
     let due = 200_000 - 1;
     let begun = of(&outcome, 0).len() as u64;

@@ -1,4 +1,4 @@
-//! Operation, size and offset of every kind of stream, from the recording, in virtual time.
+//! Operation, size and offset of every kind of stream, by the recording, in virtual time.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -11,7 +11,7 @@ use super::common::{KIB, MIB, assert_share, fast, mocked, of, of_size, reads, ru
 
 const SIZE: u64 = 64 * MIB;
 const BLOCK: u64 = 4 * KIB;
-/// I/Os a second of each stream: enough to judge by.
+/// I/Os per second of each stream, enough for the statistics.
 const IOPS: f64 = 1500.0;
 
 fn percent(low_pct: f64, high_pct: f64) -> Range {
@@ -35,7 +35,7 @@ fn mixed(name: &str, sd: usize) -> Stream {
 
 type Change = fn(Stream) -> Stream;
 
-/// One stream of each kind, each on a file of its own.
+/// One stream of each kind, each on a separate file.
 fn kinds() -> Vec<(&'static str, Stream)> {
     let all: Vec<(&str, Change)> = vec![
         ("random", |s| s),
@@ -171,7 +171,7 @@ fn operations_and_sizes_are_mixed_as_asked() {
     }
 }
 
-/// With seekpct=20 an I/O continues the one before it with a probability of 80 %.
+/// With seekpct=20 an I/O continues the previous one with a probability of 80 %.
 #[test]
 fn seekpct_mixes_random_and_sequential() {
     let records = named("seekpct");
@@ -304,7 +304,7 @@ fn an_offset_moves_every_address() {
     assert_share("moved", &records, 1.0, |r| r.offset_bytes % BLOCK == 512);
 }
 
-/// No distribution of the addresses is by chance the same for two streams, and a seed repeats a run.
+/// Two streams draw different addresses, and a seed repeats a run.
 #[test]
 fn a_seed_repeats_the_run() {
     let asked = Run {

@@ -1,4 +1,4 @@
-//! The ways to the kernel, and what it was told: the data on the disk is held against the recording.
+//! Rings and threads: the data on the disk are compared with the recording.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -12,8 +12,8 @@ use super::common::{
     until,
 };
 
-/// Every block that is written carries its address; every block that is not is still a hole. So the recording says
-/// what really was done, and nothing beside it was.
+/// Every written block carries its address, and every other is still a hole, so the recording shows exactly what was
+/// done.
 #[test]
 fn what_was_recorded_is_what_the_disk_holds() {
     let folder = tempfile::tempdir().unwrap();
@@ -51,7 +51,7 @@ fn what_was_recorded_is_what_the_disk_holds() {
                 written.extend((0..blocks).map(|b| (record.offset_bytes / (4 * KIB) + b, ())));
             }
         }
-        // Half of the I/Os write, and blocks that are drawn twice are few among 16,384.
+        // Half of the I/Os write, and few of 16,384 blocks are drawn twice.
         assert!(written.len() > 400, "{}", written.len());
         let data = std::fs::read(&path).unwrap();
         for (number, block) in data.chunks(4096).enumerate() {
@@ -73,7 +73,7 @@ fn what_was_recorded_is_what_the_disk_holds() {
     assert_eq!(std::fs::read(&neighbour).unwrap(), b"untouched");
 }
 
-/// Makes `io_uring_setup` fail with EPERM for this thread and those it starts, as container runtimes do.
+/// Makes `io_uring_setup` fail with EPERM for this thread and its children, as container runtimes do.
 fn forbid_rings() {
     let refuse = libc::SECCOMP_RET_ERRNO | libc::EPERM as u32;
     let statement = |code: u32, jt, jf, k| libc::sock_filter {
@@ -97,7 +97,7 @@ fn forbid_rings() {
         len: filter.len() as u16,
         filter: filter.as_mut_ptr(),
     };
-    // SAFETY: plain numbers, and a program that lives until the call returns; both concern this thread alone.
+    // SAFETY: plain numbers, and a program that lives until the call returns; both affect only this thread.
     unsafe {
         assert_eq!(libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
         let mode = libc::SECCOMP_MODE_FILTER;
@@ -125,7 +125,7 @@ fn where_rings_are_forbidden_threads_do_it_and_say_so() {
     assert_eq!(outcome.faults, []);
 }
 
-/// `threads` is a limit of what is in flight on an SD, shared by its streams, by either way.
+/// `threads` limits the I/Os in flight on an SD, shared by its streams, with rings and with threads.
 #[test]
 fn the_limit_in_flight_is_kept_and_shared() {
     let folder = tempfile::tempdir().unwrap();
@@ -146,7 +146,7 @@ fn the_limit_in_flight_is_kept_and_shared() {
                 events.push((record.issued_ns, 1));
                 events.push((record.completed_ns, -1));
             }
-            // What ends goes before what begins at the same time.
+            // Ends are sorted before begins of the same time.
             events.sort();
             let mut in_flight = 0;
             let most = events.iter().map(|(_, change)| {
@@ -161,7 +161,7 @@ fn the_limit_in_flight_is_kept_and_shared() {
     }
 }
 
-/// One space over two SDs: addresses follow each other from one to the next, and one limit holds for both.
+/// Addresses continue from one SD to the next, and one limit applies to both.
 #[test]
 fn sds_that_are_concatenated_are_one_space() {
     let folder = tempfile::tempdir().unwrap();
@@ -199,7 +199,7 @@ fn sds_that_are_concatenated_are_one_space() {
     assert_eq!(cells, [16, 32], "figures are kept by SD");
 }
 
-/// An eof stream reads its range once and ends the run, although another one would go on for ever.
+/// An eof stream reads its range once and ends the run, although the other one would never end.
 #[test]
 fn a_stream_that_ends_ends_the_run() {
     let folder = tempfile::tempdir().unwrap();
@@ -222,7 +222,7 @@ fn a_stream_that_ends_ends_the_run() {
     assert_eq!(outcome.all_cells[0].all().operations, 256);
 }
 
-/// At the end of the first interval in which it is reached.
+/// The run ends with the first interval in which the amount is reached.
 #[test]
 fn an_amount_of_data_ends_a_run() {
     let limit = 700 * 4 * KIB;
@@ -243,7 +243,7 @@ fn an_amount_of_data_ends_a_run() {
     assert!(outcome.total().bytes >= limit);
 }
 
-/// A format writes every byte up to the size, keeps what was there, and the run behind it finds its file.
+/// A format writes every byte up to the size, keeps existing data, and makes the next run possible.
 #[test]
 fn files_are_brought_to_their_size() {
     let folder = tempfile::tempdir().unwrap();
@@ -290,7 +290,7 @@ fn files_are_brought_to_their_size() {
     try_run(&asked, |_| {}).unwrap();
 }
 
-/// The books of intervals and of the whole agree, warm-up is in the intervals and not in the totals.
+/// Intervals and totals agree; the warm-up is only in the intervals.
 #[test]
 fn intervals_add_up_to_the_totals() {
     let asked = Run {
@@ -324,12 +324,12 @@ fn intervals_add_up_to_the_totals() {
     assert_eq!(counts, [counted; 3]);
     let total = outcome.total();
     assert!(total.service_ns <= total.issued_ns && total.issued_ns <= total.response_ns);
-    // Little's law, which the sum over time and the sum of times must both obey; what crosses an end is small.
+    // Little's law must hold for the sum over time and the sum of times; I/Os across an end are few.
     let depth_ns = outcome.cells[0].in_flight_ns as f64;
     assert!((depth_ns / total.issued_ns as f64 - 1.0).abs() < 0.01);
 }
 
-/// Each write is followed by an `fdatasync` that belongs to it: `/dev/null`, which takes any write, cannot be synchronized.
+/// An `fdatasync` follows each write and belongs to it: `/dev/null`, which takes any write, cannot be synchronized.
 #[test]
 fn writes_are_synchronized_one_by_one() {
     let folder = tempfile::tempdir().unwrap();
@@ -353,14 +353,14 @@ fn writes_are_synchronized_one_by_one() {
         assert!(records.iter().all(|r| r.result == 4096), "each I/O once");
         let cell = fine.all_cells[0];
         let [reads, writes] = cell.tallies.map(|tally| tally.operations);
-        // Half of 200, within seven standard deviations.
+        // About half of 200, within seven standard deviations.
         assert!(reads > 50 && writes > 50, "{reads} reads, {writes} writes");
 
         let zero = Path::new("/dev/zero");
         let refused = synced(zero, MIB);
         let [reads, writes] = refused.all_cells[0].tallies;
         assert!(reads.operations > 50 && reads.errors == 0, "{reads:?}");
-        // Without a ring it is the C library that is asked, whose syncs may have been made to do nothing.
+        // Without a ring the C library synchronizes, and a preloaded library may have disabled that.
         let is_refused = !without_ring || testing::syncs_work();
         let (done, failed) = (writes.operations, writes.errors);
         let (none, some) = if is_refused {

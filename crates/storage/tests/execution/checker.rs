@@ -1,5 +1,6 @@
-//! Holds a recording of every I/O against what a run asks for: operations, sizes, addresses, depth and timing. What no
-//! example asks for (hits, hot bands, strides, mixed sizes in sequence) is proven in the tests of the engine, and refused here.
+//! Compares a recording of every I/O with its run: operations, sizes, addresses, depth and timing. Features that no
+//! example uses (hits, hot bands, strides, mixed sizes in sequence) are refused here and proven in the tests of the
+//! engine.
 
 use std::collections::BTreeMap;
 
@@ -8,16 +9,16 @@ use storage::run::{Arrivals, Range, Rate, Run, Seek, Sizes, Stream};
 
 use super::distribution::{assert_share, distance, exponential, uniform};
 
-/// A share is judged by so many I/Os at least.
+/// Smallest number of I/Os from which a share is judged.
 const FEWEST: usize = 100;
-/// A controlled maximum lets a stream run ahead by so many I/Os of its own.
+/// A controlled maximum lets a stream run ahead by this many of its I/Os.
 const AHEAD: f64 = 2000.0;
-/// Kolmogorov's bound times √n that one sample in 8000 passes.
+/// Kolmogorov's bound times √n, which one sample in 8000 exceeds.
 const DISTANCE_MAX: f64 = 2.2;
 
 type Distribution = fn(f64) -> f64;
 
-/// Asserts that every I/O of `outcome`, and all of them together, are what `run` asks for.
+/// Asserts that every I/O of `outcome`, and all of them together, comply with `run`.
 pub fn check(run: &Run, outcome: &Outcome) {
     let name = format!("{} {}", run.name, run.loops);
     assert_eq!(outcome.faults, [], "{name}: no I/O fails");
@@ -96,7 +97,7 @@ impl OfStream<'_> {
         assert_eq!(known, n, "{}: sizes that nobody asked for", self.what);
     }
 
-    /// The addresses that may be used: whole blocks of the largest transfer on the SD.
+    /// Usable addresses in whole blocks of the largest transfer on the SD.
     fn bounds(&self) -> (u64, u64) {
         let index = self.stream.storage[0];
         let sd = &self.run.storage[index];
@@ -140,7 +141,7 @@ impl OfStream<'_> {
         }
     }
 
-    /// Everything that is done in sequence is the first blocks of that sequence, none twice and none left out.
+    /// Asserts that the sequential I/Os are the first blocks of the sequence, each exactly once.
     fn check_sequence(&self, low: u64, high: u64, block: u64, wraps: bool) {
         let blocks = (high - low) / block;
         let n = self.records.len() as u64;
@@ -152,8 +153,8 @@ impl OfStream<'_> {
         assert!(found == expected, "{}: not in sequence", self.what);
     }
 
-    /// I/Os that do not go to the block behind the one before. Those that are taken together have no order in the recording:
-    /// the one before is looked for among as many as may be in flight.
+    /// Checks the share of I/Os that do not follow the previous block. I/Os taken together have no order in the
+    /// recording, so the previous one is searched among as many as may be in flight.
     fn check_jumps(&self, share: f64, low: u64, high: u64, block: u64) {
         let near = self.run.storage[self.stream.storage[0]].threads as usize;
         let n = self.records.len();
@@ -163,7 +164,7 @@ impl OfStream<'_> {
             let around = &self.records[index.saturating_sub(near)..(index + near + 1).min(n)];
             !around.iter().any(|other| other.offset_bytes == before)
         });
-        // A block that is drawn may be the next one by chance.
+        // A random block may be the next one by chance.
         let chance = (2 * near) as f64 / (width / block) as f64;
         let beside = chance + 5.0 * (chance / n as f64).sqrt();
         assert_share(&self.what, jumps.count(), n, share, beside);
@@ -179,7 +180,7 @@ impl OfStream<'_> {
         }
     }
 
-    /// Intended starts have the rate and the distribution of their gaps, and no I/O starts before its own.
+    /// Asserts the rate and distribution of intended starts, and that no I/O starts early.
     fn check_pace(&self, iops: f64) {
         let what = &self.what;
         let mut stamps: Vec<u64> = self.records.iter().map(|r| r.intended_ns).collect();
@@ -199,7 +200,7 @@ impl OfStream<'_> {
         let bound = DISTANCE_MAX / n.sqrt();
         let mean_ns = 1e9 / iops;
         assert!(distance(&stamps, mean_ns, expected) < bound, "{what}: gaps");
-        // Uniform and exponential gaps are up to 0.16 apart: from a few hundred I/Os on one is not taken for the other.
+        // Uniform and exponential gaps differ by up to 0.16, so a few hundred I/Os tell them apart.
         assert!(
             n < 300.0 || distance(&stamps, mean_ns, other) > bound,
             "{what}: gaps"
@@ -209,7 +210,7 @@ impl OfStream<'_> {
     }
 }
 
-/// What was not begun is what has been due since the oldest of it, and most of a run was begun.
+/// Asserts that the unserved I/Os match the waiting time of the oldest, and that most of a run began.
 fn check_rest(name: &str, run: &Run, outcome: &Outcome) {
     let (unserved, done) = (
         outcome.unserved,
@@ -229,7 +230,7 @@ fn check_rest(name: &str, run: &Run, outcome: &Outcome) {
     );
 }
 
-/// No SD has more in flight than its threads, and flat out it has as many.
+/// Asserts that no SD exceeds its threads, and that a maximum rate uses all of them.
 fn check_depth(name: &str, run: &Run, records: &[TraceRecord]) {
     assert_eq!(run.threads_shared, None, "{name}");
     for (index, sd) in run.storage.iter().enumerate() {
@@ -261,7 +262,7 @@ fn in_flight_max(records: &[&TraceRecord]) -> i64 {
     depths.max().unwrap_or(0)
 }
 
-/// A controlled maximum keeps the shares of its streams.
+/// Asserts that a controlled maximum keeps the shares of its streams.
 fn check_shares(name: &str, run: &Run, records: &[TraceRecord]) {
     if !matches!(
         run.rate,

@@ -1,4 +1,4 @@
-//! What a list works on: block devices that are its own, and everything looked at before the first I/O.
+//! Checks of a list before its first I/O, and its exclusive block devices.
 
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
@@ -10,13 +10,12 @@ use super::{Played, Workspace};
 
 const MIB: u64 = 1 << 20;
 
-/// A device of 16 MiB.
 fn device(place: &Workspace) -> Result<LoopDevice, String> {
     place.file("backing", 16 * MIB);
     LoopDevice::over(&place.path("backing"))
 }
 
-/// Each run finds the device free although the one before has just ended.
+/// Each run finds the device free although the previous one has just ended.
 #[test]
 fn a_list_of_writes_goes_over_a_device_again_and_again() {
     let place = Workspace::new();
@@ -33,7 +32,7 @@ fn a_list_of_writes_goes_over_a_device_again_and_again() {
         let played = place.play(&text);
         assert_eq!(played.ended.unwrap(), Completion::Whole);
         assert_eq!(played.onlooker.done.len(), 3 * 4);
-        // Behind the list the device is free at once.
+        // The device is free as soon as the list ends.
         let alone = std::fs::File::options()
             .read(true)
             .custom_flags(libc::O_EXCL)
@@ -42,7 +41,7 @@ fn a_list_of_writes_goes_over_a_device_again_and_again() {
     }
 }
 
-/// What the second run would stumble over is told before the first one, which leaves no byte.
+/// Asserts that an error of the second run is reported before the first one, which writes nothing.
 fn refused_at_once(place: &Workspace, second_sd: &str, second_run: &str) -> String {
     place.file("first", MIB);
     let text = format!(
@@ -85,7 +84,7 @@ fn the_whole_list_is_checked_before_the_first_io() {
     }
 }
 
-/// A device that somebody else has is told at once, although the list only writes to it in its second run.
+/// A device in use is reported at once, although the list writes to it only in its second run.
 #[test]
 fn a_device_in_use_is_told_before_the_first_io() {
     let place = Workspace::new();
@@ -101,7 +100,7 @@ fn a_device_in_use_is_told_before_the_first_io() {
     assert!(told.contains("mounted or otherwise in use"), "{told}");
 }
 
-/// More than any machine has: nothing is made.
+/// The files exceed the space of any machine, so nothing is created.
 #[test]
 fn files_that_there_is_no_room_for_are_not_begun() {
     let place = Workspace::new();

@@ -1,4 +1,4 @@
-//! Every path that a list can name is a FIFO, which nobody writes to or reads: it is refused before it is opened, and nobody waits.
+//! Every path of a list may be a FIFO without a peer: it is refused before it is opened, and nothing waits.
 
 use std::path::Path;
 use std::sync::mpsc::channel;
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::Workspace;
 
-/// Long enough for any machine to refuse.
+/// Any machine refuses within this time.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 pub fn fifo(path: &Path) {
@@ -15,7 +15,7 @@ pub fn fifo(path: &Path) {
     assert_eq!(unsafe { libc::mkfifo(path.as_ptr(), 0o600) }, 0);
 }
 
-/// What a list says that names a FIFO called `name`, or fails to; none where it was carried out.
+/// Refusal of a list that names a FIFO called `name`; `None` if it was carried out.
 fn told(name: &'static str, text: &'static str) -> Option<String> {
     let (sender, answer) = channel();
     std::thread::spawn(move || {
@@ -70,14 +70,13 @@ fn a_fifo_keeps_nobody_waiting() {
     }
 }
 
-/// What is named and never opened.
 #[test]
 fn a_file_to_be_scanned_is_not_even_looked_for() {
     let text = format!("messagescan=$dir/messages\nsd=sd1,lun=$dir/data\n{RUN}").leak();
     assert_eq!(told("messages", text), None);
 }
 
-/// A monitor file that becomes a FIFO while runs go on says nothing, and is not waited for.
+/// A monitor file that becomes a FIFO during runs is ignored without waiting.
 #[test]
 fn a_monitor_file_that_turns_into_a_fifo_is_passed_over() {
     let place = Workspace::new();
@@ -92,7 +91,6 @@ fn a_monitor_file_that_turns_into_a_fifo_is_passed_over() {
     assert_eq!(played.ended.unwrap(), storage::execution::Completion::Whole);
 }
 
-/// A folder for pages in which a page's name is taken by a FIFO.
 #[test]
 fn pages_are_not_written_into_a_fifo() {
     let place = Workspace::new();
@@ -111,7 +109,6 @@ fn pages_are_not_written_into_a_fifo() {
     assert!(sentence.contains("not a page of dbdyno"), "{sentence}");
 }
 
-/// Parameter files, and those that they include.
 #[test]
 fn an_included_fifo_is_refused() {
     let place = Workspace::new();

@@ -1,4 +1,4 @@
-//! What comes before, between and behind runs.
+//! Steps before, between and after runs.
 
 use std::time::{Duration, SystemTime};
 
@@ -112,7 +112,7 @@ fn a_response_time_or_the_monitor_file_ends_the_list() {
         (ended.ended.unwrap(), ended.onlooker.done.len()),
         (Completion::Monitor, 1)
     );
-    // Behind the first interval there is but the rest of the one that was under way.
+    // After the first interval only its last I/Os complete.
     let summary = place.page("summary");
     assert!(!summary.contains("           3 "), "{summary}");
 }
@@ -154,7 +154,7 @@ fn what_fails_is_told_on_the_pages() {
 fn shares_that_are_missed_end_the_list_when_asked() {
     let place = Workspace::new();
     place.file("f", 1 << 20);
-    // Two I/Os a second cannot be shared as 50.5 to 49.5.
+    // Two I/Os per second cannot be shared as 50.5 to 49.5.
     let text = "abort_failed_skew=0.0001\nsd=sd1,lun=$dir/f\nwd=wd1,sd=sd1,skew=50.5\nwd=wd2,sd=sd1\nrd=rd1,wd=*,iorate=30,elapsed=2\n";
     let error = place.mock(text).ended.unwrap_err().to_string();
     assert!(
@@ -163,7 +163,8 @@ fn shares_that_are_missed_end_the_list_when_asked() {
     );
 }
 
-/// A corrupted block is told while the run goes on: only then can it be ended for it, long before its ten minutes are over.
+/// A corrupted block is reported while the run continues, so that the run can end long before its ten minutes are
+/// over.
 #[test]
 fn a_corrupted_block_is_told_at_once() {
     let text = "monitor=$dir/m\nvalidate=yes\ndata_errors=1000000\nsd=sd1,lun=$dir/f,size=1m\nwd=fill,sd=sd1,rdpct=0,seekpct=eof\nwd=look,sd=sd1\n\

@@ -1,4 +1,4 @@
-//! Whole lists of runs on real files: what is done is what the list says, and the pages tell it.
+//! Whole lists of runs on real files: the runs comply with the list, and the pages report them.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -35,38 +35,38 @@ struct Workspace {
     folder: TempDir,
 }
 
-/// What was carried out.
+/// Result of a list.
 struct Played {
     ended: Result<Completion, ExecutionError>,
     onlooker: Onlooker,
 }
 
-/// A run that was done.
+/// Result of a run.
 struct Stored {
     repetition: u32,
     run: Run,
-    /// I/Os that counted, and their rate.
+    /// Counted I/Os, and their rate.
     operations: u64,
     rate: f64,
-    /// The part of each stream.
+    /// Share of each stream.
     shares: Vec<f64>,
     steadiness: Option<Steadiness>,
     told: Vec<String>,
     is_missed: bool,
 }
 
-/// Keeps what it is told.
+/// Stores what it observes.
 #[derive(Default)]
 struct Onlooker {
     shown: String,
     done: Vec<Stored>,
-    /// Written when something is shown, as (path, text).
+    /// File that is written at `monitor_at`, as (path, text).
     monitor: Option<(PathBuf, &'static str)>,
-    /// What has to be shown before.
+    /// Text that triggers the monitor file.
     monitor_at: &'static str,
-    /// A file that a stranger writes to behind the first run.
+    /// File that a stranger writes to after the first run.
     spoiled: Option<PathBuf>,
-    /// A FIFO that is made when the first run begins.
+    /// FIFO that is created when the first run begins.
     fifo: Option<PathBuf>,
 }
 
@@ -82,7 +82,7 @@ impl Audience for Onlooker {
             .filter(|_| text.contains(self.monitor_at))
         {
             std::fs::write(path, what).unwrap();
-            // The file system's own clock may be some milliseconds behind, in which virtual time ends a run.
+            // The file system's clock may be some milliseconds late, in which virtual time ends a run.
             let file = std::fs::File::options().write(true).open(path).unwrap();
             file.set_modified(SystemTime::now()).unwrap();
         }
@@ -123,7 +123,6 @@ impl Workspace {
         std::fs::read_to_string(self.path("out").join(format!("{name}.html"))).unwrap()
     }
 
-    /// A file of holes.
     fn file(&self, name: &str, bytes: u64) {
         std::fs::File::create(self.path(name))
             .unwrap()
@@ -147,12 +146,12 @@ impl Workspace {
         script(&asked, &read).unwrap()
     }
 
-    /// Carries out what a text says.
+    /// Carries out the list of a text.
     fn play(&self, text: &str) -> Played {
         self.play_before(text, Onlooker::default())
     }
 
-    /// The same in virtual time, on a device that is never in the way.
+    /// Carries out a list in virtual time, on a device that is never the bottleneck.
     fn mock(&self, text: &str) -> Played {
         self.mock_before(text, Onlooker::default())
     }
@@ -167,7 +166,7 @@ impl Workspace {
         )
     }
 
-    /// The same before an onlooker who does something.
+    /// Carries out a list with an active onlooker.
     fn play_before(&self, text: &str, onlooker: Onlooker) -> Played {
         self.carry_out(text, onlooker, None, &engine::run)
     }

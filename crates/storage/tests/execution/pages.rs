@@ -1,5 +1,3 @@
-//! Pages, as programs read them.
-
 use std::collections::BTreeMap;
 
 use super::Workspace;
@@ -61,7 +59,7 @@ fn pages_tell_what_was_done() {
     assert_eq!(number(3, "lunsize"), 0.0156);
     assert!(number(3, "resp_p50") <= number(3, "resp_p99") && number(3, "resp") > 0.0);
     assert_eq!(rows[1]["resp_p50"], "n/a");
-    // The original's line is over the intervals that it names, and over no other.
+    // The original's line is the mean of only the intervals that it names.
     let mean = |column: &str| (number(1, column) + number(2, column)) / 2.0;
     let figures = |row: usize| {
         let mut row = rows[row].clone();
@@ -75,7 +73,7 @@ fn pages_tell_what_was_done() {
     }
     assert!(number(4, "read_std") > 0.0 && number(4, "write_std") > 0.0);
 
-    // The same figures stand on the summary, the totals and the terminal.
+    // The summary, the totals and the terminal show the same figures.
     let average = format!("avg_2-3 {:>10.1} ", number(4, "rate"));
     for text in [
         &place.page("summary"),

@@ -1,4 +1,4 @@
-//! What a journal is told to have said, where nothing but its recovery is asked for.
+//! Reports of a journal when only its recovery is requested.
 
 use std::os::unix::fs::FileExt;
 
@@ -8,7 +8,7 @@ use storage::execution::{Completion, ExecutionError};
 use super::{Played, Workspace};
 
 const BLOCK: usize = 4096;
-/// Blocks of the file, of which the first half is written.
+/// Blocks of the file, the first half written.
 const BLOCKS: u64 = 128;
 const WRITTEN: u64 = BLOCKS / 2;
 
@@ -20,7 +20,7 @@ fn list(journal: &str) -> String {
     )
 }
 
-/// An entry of a journal: a write of `block` that is to give it `generation`, and has not completed.
+/// Journal entry of an unfinished write of `block` with `generation`.
 fn pending(block: u64, generation: u8) -> [u8; 16] {
     let mut entry = [0; 16];
     entry[..8].copy_from_slice(&block.to_le_bytes());
@@ -37,8 +37,8 @@ fn pending(block: u64, generation: u8) -> [u8; 16] {
     entry
 }
 
-/// A file that was written once, as an execution leaves it that is killed in the midst of writing it again: of the blocks 3, 5
-/// and 100 a write is pending, and 5 alone holds it.
+/// A file that was written once, after an execution was killed while it wrote it again: writes of the blocks 3, 5 and
+/// 100 are pending, and only 5 holds its new data.
 fn killed() -> Workspace {
     let place = Workspace::new();
     let once = list("yes").replace("rd=rd2", "*rd=rd2");
@@ -87,7 +87,7 @@ fn assert_told(place: &Workspace, played: &Played, said: &str) {
             place.page(page)
         );
     }
-    // No line of figures says that nothing was done.
+    // No line of figures is printed, because nothing was measured.
     for page in ["summary", "totals", "flatfile"] {
         let text = place.page(page);
         assert!(
@@ -106,7 +106,7 @@ fn what_was_verified_and_what_was_pending_is_told() {
          the old data, 1 with an incomplete first write",
         WRITTEN - 2
     );
-    // As often as it is asked, because nothing is written.
+    // A recovery can be repeated, because it writes nothing.
     for _ in 0..2 {
         let played = place.play(&list("(recover,only)"));
         assert_eq!(*played.ended.as_ref().unwrap(), Completion::Recovered);
@@ -124,7 +124,7 @@ fn what_was_verified_and_what_was_pending_is_told() {
     let played = place.play(&list("(recover,only,ignore_pending)"));
     assert_told(&place, &played, "3 more had a pending write: 3 ignored");
 
-    // A recovery that work follows tells the same, and then the figures.
+    // A recovery before work reports the same, and then the figures.
     let played = place.play(&list("recover"));
     assert_eq!(*played.ended.as_ref().unwrap(), Completion::Whole);
     assert!(
@@ -160,7 +160,7 @@ fn what_holds_neither_old_nor_new_data_is_no_success() {
     assert!(!played.onlooker.shown.contains("completed successfully"));
 }
 
-/// A file that is too short is what is to be found out, and not to be made longer.
+/// A file that is too short is a finding, so it must not be extended.
 #[test]
 fn nothing_is_brought_to_its_size_before_a_recovery() {
     let place = killed();

@@ -1,4 +1,4 @@
-//! The highest rate that holds a response time, in virtual time.
+//! Highest rate that meets a response-time objective, in virtual time.
 
 use std::cell::Cell;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use storage::run::Rate;
 
 use super::{Played, Workspace};
 
-/// A device that does 2000 I/Os a second at most, and ten seconds of which nine count.
+/// A device with at most 2000 I/Os per second, and nine counted of ten seconds.
 const CAPPED: &str =
     "sd=sd1,lun=$dir/f,size=16m,threads=64\nwd=wd1,sd=sd1\nrd=rd1,wd=wd1,iorate=max,elapsed=10\n";
 const SERVICE: Duration = Duration::from_micros(500);
@@ -44,7 +44,7 @@ fn the_highest_rate_that_holds_is_found_with_its_evidence() {
     let device = MockDevice::of(1, SERVICE);
     let slo = Slo::usual("p99=5ms".parse().unwrap());
     let (iops, told) = found(place.search(CAPPED, slo, &device));
-    // One server, exponential arrivals and a constant service: at some three quarters of the maximum p99 is 5 ms.
+    // One server, exponential arrivals and a constant service: at about three quarters of the maximum p99 is 5 ms.
     assert!((1400.0..1600.0).contains(&iops), "{told:?}");
     assert!(
         told[0].starts_with(&format!("{iops:.1} I/Os/s meet p99=5ms, ")),
@@ -64,14 +64,14 @@ fn the_highest_rate_that_holds_is_found_with_its_evidence() {
     );
 }
 
-/// The device pauses once: that costs one more measurement, and no bracket.
+/// The device pauses once, which costs one more measurement and no bracket.
 #[test]
 fn a_measurement_that_fails_by_chance_is_made_again() {
     let (calm, _) = found(searched(CAPPED, "p99=5ms", &MockDevice::of(1, SERVICE)));
     let count = Cell::new(0_u32);
     let device = MockDevice::new(1, |_| {
         count.set(count.get() + 1);
-        // In the measurement behind the maximum, which is of some 20,000 I/Os.
+        // This is in the measurement after the maximum, which has about 20,000 I/Os.
         if count.get() == 25_000 {
             Duration::from_millis(400)
         } else {
@@ -86,7 +86,7 @@ fn a_measurement_that_fails_by_chance_is_made_again() {
     assert!(told[1].contains("met it in 2 of 3"), "{told:?}");
 }
 
-/// 1000 I/Os are the least that says something of p99: no rate is tried that brings fewer.
+/// A p99 needs 1000 I/Os, so no rate with fewer is tried.
 #[test]
 fn a_time_that_no_rate_holds_is_told_and_fails() {
     let played = searched(CAPPED, "p99=1us", &MockDevice::of(1, SERVICE));
@@ -110,7 +110,7 @@ fn too_few_ios_decide_nothing() {
     );
 }
 
-/// It is the machine that is late, not the device: nothing is said of the device.
+/// The machine is late and not the device, so nothing is said of the device.
 #[test]
 fn a_late_machine_decides_nothing() {
     let (at, length) = (Duration::from_secs(3), Duration::from_millis(900));

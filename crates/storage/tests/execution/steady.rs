@@ -1,10 +1,8 @@
-//! Preconditioning on real files, and rounds until steady in virtual time.
-
 use storage::execution::{Completion, Decides};
 
 use super::{Onlooker, Workspace};
 
-/// A rate far below what any path gives, and evenly spaced: its time is judged, not its rate.
+/// A rate far below any limit, evenly spaced, so that the response time is judged.
 const RD: &str = "rd=rd1,sd=sd1,iorate=300,distribution=deterministic,elapsed=2";
 
 #[test]
@@ -53,7 +51,7 @@ fn rounds_end_with_a_verdict_and_the_last_of_them_count() {
     assert_eq!(steadiness.values.len(), 5, "{steadiness:?}");
     assert!(steadiness.is_steady(), "{steadiness:?}");
     assert_eq!(steadiness.unit, "ms per I/O");
-    // The second of each of five rounds, 300 I/Os each.
+    // The second of each of five rounds has 300 I/Os.
     assert_eq!((done.operations, done.rate), (1500, 300.0));
     let summary = place.page("summary");
     assert!(summary.contains("For loops: round=5"), "{summary}");
@@ -87,7 +85,7 @@ fn a_matrix_is_gone_through_in_rounds_and_judged_by_one_run() {
             "{:?}",
             done.told
         );
-        // The second of each of five rounds, 300 I/Os each.
+        // The second of each of five rounds has 300 I/Os.
         assert_eq!(done.operations, 1500);
     }
     let summary = place.page("summary");
@@ -107,7 +105,7 @@ fn a_matrix_is_gone_through_in_rounds_and_judged_by_one_run() {
     );
 }
 
-/// What was begun is kept, what was not has no figures, and the list goes on.
+/// Runs that began are stored, the others have no figures, and the list continues.
 #[test]
 fn an_interruption_in_a_matrix_keeps_what_was_measured() {
     let place = Workspace::new();

@@ -1,5 +1,5 @@
-//! The parameter file of the published appendix and all examples: what each line of the list says is what a recording of
-//! every I/O shows, in virtual time.
+//! The parameter file of the published appendix and all examples: a recording of every I/O in virtual time agrees
+//! with each line of the list.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -13,16 +13,16 @@ use super::Workspace;
 use super::checker::check;
 
 const SD_BYTES: u64 = 16 << 20;
-/// I/Os of each worker that are recorded; the memory is touched as far as it is needed.
+/// Recorded I/Os of each worker; memory is touched only as needed.
 const TRACE_MAX: usize = 4_000_000;
-/// I/Os of a run with a rate, at least.
+/// Smallest number of I/Os of a run with a rate.
 const IOS: f64 = 400.0;
 
 fn example(name: &str) -> PathBuf {
     Path::new("tests/vdbench").join(name)
 }
 
-/// The script of a file, whose paths lie in the place and whose sizes are small.
+/// The script of a file, with paths in the workspace and small sizes.
 fn read(place: &Workspace, name: &str) -> Script {
     let folder = place.folder.path().display().to_string();
     let variable = |name: &str, value: String| Variable {
@@ -46,14 +46,14 @@ fn read(place: &Workspace, name: &str) -> Script {
     script(&asked, &|_| Ok(text.clone())).unwrap()
 }
 
-/// What is printed for a list is what the real tool showed, but for the run that formats.
+/// The printed list of the real tool, without the run that formats.
 fn shown(name: &str) -> Vec<String> {
     let text = std::fs::read_to_string(example(name)).unwrap();
     let lines = text.lines().filter(|line| !line.contains("SD_format"));
     lines.map(str::to_owned).collect()
 }
 
-/// A piece of a run in virtual time. Shares are seen beyond what one stream may be ahead of the others, in more I/Os.
+/// Part of a run in virtual time. Shares need more I/Os than a stream may run ahead.
 fn recorded(run: &Run) -> Outcome {
     let mut run = run.clone();
     let service_us = match run.rate {
@@ -77,7 +77,7 @@ fn recorded(run: &Run) -> Outcome {
     device.run(&run, &options, &mut |_| {}).unwrap()
 }
 
-/// Every line of the list is done, and is what its recording shows.
+/// Asserts that the recording of every line complies with it.
 fn every_line_is_done(parameters: &str, list: &str) {
     let place = Workspace::new();
     let script = read(&place, parameters);
@@ -86,7 +86,7 @@ fn every_line_is_done(parameters: &str, list: &str) {
     let printed = simulation(&script.runs);
     for ((run, line), printed) in script.runs.iter().zip(&lines).zip(printed.lines()) {
         assert_eq!(printed, format!("Simulating {line}"));
-        // As in the list, where nothing has run: points of a curve are relative to 10,000 I/Os a second.
+        // As in a list that has not run, points of a curve are relative to 10,000 I/Os per second.
         let mut run = engine::resolve(run, &[]);
         assert_eq!(heading(&run, None), *line);
         for sd in &mut run.storage {
@@ -112,7 +112,7 @@ fn every_run_of_the_other_examples_does_what_its_line_says() {
     every_line_is_done("parm3.txt", "parm3.runs");
 }
 
-/// What brings files to their size writes each of their blocks once.
+/// The format writes each block of the files once.
 #[test]
 fn the_format_does_what_its_line_says() {
     let place = Workspace::new();

@@ -1,4 +1,4 @@
-//! Example files: the same runs in the same order as the real outputs show, and what each of them does.
+//! Example files give the same runs in the same order as real outputs.
 
 use std::path::Path;
 
@@ -8,13 +8,12 @@ use storage::run::{CurvePoint, Range, Rate, Run, Seek, Sizes, WeightedSize};
 
 use super::{example, read, read_example};
 
-/// The lines of a file `NAME.runs`, which hold what the real outputs show.
+/// Lines of `NAME.runs`, taken from real outputs.
 fn shown(name: &str) -> Vec<String> {
     let text = std::fs::read_to_string(example(name)).unwrap();
     text.lines().map(str::to_owned).collect()
 }
 
-/// The lines that are printed for a list.
 fn listed(runs: &[Run]) -> Vec<String> {
     let text = simulation(runs);
     let mut lines: Vec<&str> = text.lines().collect();
@@ -60,7 +59,7 @@ fn plain_runs_are_as_shown() {
     let [max, paced] = script.runs.as_slice() else {
         panic!("two runs")
     };
-    // The outputs end with avg_2-5 both times.
+    // Both outputs end with avg_2-5.
     assert_eq!(
         (max.intervals(), max.first_counted_interval()),
         (Some(5), 2)
@@ -71,7 +70,7 @@ fn plain_runs_are_as_shown() {
     );
     assert_eq!(paced.storage[0].threads, 16);
     assert_eq!(paced.streams[0].read_pct, 70.0);
-    // Without a size, there is nothing to bring a file to.
+    // Without a size no file needs a format.
     assert_eq!(format_run(&script.runs, false, None), None);
 }
 
@@ -85,7 +84,7 @@ fn skew_single_and_format_are_as_shown() {
         .collect();
     assert_eq!(listed(&all), shown("parm3.runs"));
 
-    // 70 % to wd1 on sd1; wd2 gets the rest, half on each SD.
+    // wd1 on sd1 has 70 %; wd2 has the rest, half on each SD.
     let shares: Vec<_> = script.runs[0]
         .streams
         .iter()
@@ -149,7 +148,7 @@ fn only_what_is_missing_is_formatted() {
     assert_eq!(parts(true), [part("a", 0), part("b", 0), part("c", 0)]);
 }
 
-/// What tells runs of one name apart.
+/// The canonical form distinguishes runs of one name.
 #[test]
 fn what_workloads_do_is_written_in_one_form() {
     let sd = "sd=sd1,lun=/d/f\nsd=sd2,lun=/d/g,align=4k\n";
@@ -210,7 +209,7 @@ fn appendix_f_of_the_published_study_has_its_31_runs() {
             }
         );
 
-        // The name says what is written and how much of it is random.
+        // The name contains the written and the random share.
         let (read_pct, seek) = match run.name.as_str() {
             "rd_fill" => (0.0, Seek::Sequential),
             name => {

@@ -1,4 +1,4 @@
-//! Whatever a file holds: no panic, a sentence or a list within its limits.
+//! Any input gives a sentence or a list within its limits, without a panic.
 
 use storage::language::{command_line, script, simulation};
 use storage::run::{Rate, Run};
@@ -7,10 +7,10 @@ use testing::{Source, each_seed, peak_bytes};
 use super::{example, read};
 
 const RUNS_MAX: usize = 10_000;
-/// What 10,000 runs with their streams and SDs may take.
+/// Memory limit for 10,000 runs with their streams and SDs.
 const MEMORY_BYTES_MAX: usize = 512 << 20;
 
-/// Pieces that files are made of, so that chance meets more than refusals of the first character.
+/// Pieces of files, so that random input passes the first character.
 const PIECES: &[&str] = &[
     "sd=",
     "wd=",
@@ -71,7 +71,7 @@ const PIECES: &[&str] = &[
     "$x",
 ];
 
-/// Any characters at all, most of them of one byte.
+/// Any characters, most of them of one byte.
 fn text(source: &mut Source, length_max: usize) -> String {
     let length = source.below(length_max + 1);
     let bytes = source.bytes(length);
@@ -85,7 +85,7 @@ fn piece(source: &mut Source) -> String {
     }
 }
 
-/// What must hold of every list.
+/// Asserts the invariants of every list.
 fn sound(runs: &[Run]) {
     assert!(!runs.is_empty() && runs.len() <= RUNS_MAX);
     for (index, run) in runs.iter().enumerate() {
@@ -109,7 +109,7 @@ fn sound(runs: &[Run]) {
     assert_eq!(simulation(runs).lines().count(), runs.len() + 1);
 }
 
-/// A file that is right, with pieces put in, taken away or doubled.
+/// A valid file with pieces inserted, removed or doubled.
 fn damaged(text: &str, at: usize, cut: usize, put: &str) -> String {
     let characters: Vec<char> = text.chars().collect();
     let at = at % (characters.len() + 1);
@@ -122,7 +122,7 @@ fn damaged(text: &str, at: usize, cut: usize, put: &str) -> String {
         .collect()
 }
 
-/// A list within its limits or a sentence, in bounded memory.
+/// Asserts a list within its limits or a sentence, in bounded memory.
 fn is_read_or_refused(text: &str) {
     let (read, taken) = peak_bytes(|| read(text));
     assert!(taken < MEMORY_BYTES_MAX, "{taken} bytes for {text:?}");

@@ -1,4 +1,4 @@
-//! The language: example files against what the real tool showed for them, its traps, and what is refused.
+//! The language: example files compared with the real tool's output, its traps, and refusals.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -18,12 +18,11 @@ use storage::run::Run;
 #[global_allocator]
 static MEMORY: testing::Counting = testing::Counting;
 
-/// A parameter file of the tests.
 fn example(name: &str) -> PathBuf {
     Path::new("tests/vdbench").join(name)
 }
 
-/// The script of a file and what else is typed.
+/// The script of a file and further options.
 fn read_example(name: &str, also: &[&str]) -> Script {
     let file = example(name).display().to_string();
     let arguments: Vec<String> = ["-f", &file]
@@ -34,7 +33,6 @@ fn read_example(name: &str, also: &[&str]) -> Script {
     script(&command_line(&arguments).unwrap(), &read_file).unwrap()
 }
 
-/// What a text means, as the file `p`.
 fn read(text: &str) -> Result<Script, LanguageError> {
     let asked = CommandLine {
         files: vec![PathBuf::from("p")],
@@ -47,7 +45,7 @@ fn runs(text: &str) -> Vec<Run> {
     read(text).unwrap().runs
 }
 
-/// The one run that an RD behind an SD and a WD makes.
+/// The single run of an RD after an SD and a WD.
 fn only_run(sd: &str, wd: &str, rd: &str) -> Run {
     let text = format!("sd=sd1,lun=/d/f,{sd}\nwd=wd1,sd=sd1,{wd}\nrd=rd1,wd=wd1,iorate=100,{rd}\n");
     let mut runs = runs(&text);
@@ -55,7 +53,6 @@ fn only_run(sd: &str, wd: &str, rd: &str) -> Run {
     runs.remove(0)
 }
 
-/// The sentence with which a text is refused.
 fn refusal(text: &str) -> String {
     match read(text) {
         Ok(script) => panic!("{text:?} is taken as {script:?}"),

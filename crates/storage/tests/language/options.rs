@@ -1,4 +1,4 @@
-//! What stands behind the verb, and how files are put together.
+//! Options after the verb, and the combination of files.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -11,7 +11,7 @@ fn asked(line: &str) -> Result<CommandLine, String> {
     command_line(&arguments).map_err(|error| error.to_string())
 }
 
-/// Reads `line` over files that are given as (path, text).
+/// Reads `line` with files that are given as (path, text).
 fn read(line: &str, files: &[(&str, &str)]) -> Result<Script, String> {
     let files: BTreeMap<&Path, &str> = files
         .iter()

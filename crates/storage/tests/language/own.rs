@@ -20,7 +20,7 @@ fn preconditioning_writes_over_all_that_is_used_first() {
         heading(&runs[1], None),
         "RD=SD_precondition; I/O rate: Uncontrolled MAX; elapsed=(none); For loops: time=2"
     );
-    // sd3 is used by nobody, and sd4 is the file of sd2.
+    // sd3 is unused, and sd4 is the file of sd2.
     let sds: Vec<(&str, u32)> = runs[0]
         .storage
         .iter()
@@ -59,12 +59,11 @@ fn rounds_are_shown_in_the_list_and_nothing_else_is_changed() {
     assert_eq!(matrix, (of(25, Some(0)), shown("(matrix,25)")));
     let matrix = rounds(",steady=(matrix,9)");
     assert_eq!(matrix, (of(9, Some(0)), shown("(matrix,9)")));
-    // An abbreviation means what it meant.
+    // Abbreviations keep their meaning.
     let run = runs(&format!("{FILES}rd=rd1,sd=sd1,iorate=max,st=20\n")).remove(0);
     assert_eq!((run.stop.response_ms_max, run.steady), (Some(20.0), None));
 }
 
-/// The runs of one RD take turns, and with those of no other.
 #[test]
 fn a_matrix_is_that_of_one_rd() {
     let text = format!(

@@ -1,5 +1,3 @@
-//! The runs that come with the tool.
-
 use std::path::PathBuf;
 
 use storage::language::{CommandLine, Variable, script};
@@ -63,7 +61,7 @@ fn only_the_log_is_synchronous_and_everything_is_direct() {
     }
 }
 
-/// What a run asks of one storage, without its names.
+/// Parameters of a run on one storage, without names.
 fn asked(run: &Run) -> (Option<u32>, u32, u32, u32, f64, Seek, Sizes) {
     let stream = &run.streams[0];
     (

@@ -1,10 +1,10 @@
-//! What cannot be meant: refused with file, line and what would be right.
+//! Refusals name file, line and the valid alternative.
 
 use super::{read, refusal};
 
 const SD: &str = "sd=sd1,lun=/d/f\n";
 
-/// Texts behind an SD and a WD, and part of what is said.
+/// Checks texts after an SD and a WD against parts of their refusals.
 fn refused(cases: &[(&str, &str)]) {
     for (text, said) in cases {
         let sentence = refusal(text);
@@ -167,7 +167,7 @@ fn runs_that_cannot_be() {
     ]);
 }
 
-/// A keyword that nobody knows is told what it may be, in every section.
+/// In every section an unknown keyword gets a suggestion.
 #[test]
 fn misspelled_keywords_are_told_what_may_be_meant() {
     for (text, said) in [
@@ -209,7 +209,7 @@ fn misspelled_keywords_are_told_what_may_be_meant() {
     }
 }
 
-/// Sizes alone are a loop, which stands at the RD.
+/// A list of sizes is a loop, which belongs to the RD.
 #[test]
 fn sizes_at_a_workload_are_pairs_and_a_loop_is_at_the_run() {
     let hint = "a list of sizes is a loop at the rd=";

@@ -1,4 +1,4 @@
-//! What surprises in the language, each as it was observed.
+//! Surprises of the language, each as observed.
 
 use storage::language::{FormatPolicy, Repeat, read_file};
 use storage::run::{
@@ -17,7 +17,7 @@ fn a_blank_ends_what_counts_of_a_line() {
     );
 }
 
-/// The original ignores these comments in silence, and so does a list that is what its user meant.
+/// The original ignores these comments silently, and so does a list without an error.
 #[test]
 fn a_comment_that_looks_like_a_parameter_is_named() {
     let list = |sd: &str, rd: &str| {
@@ -199,7 +199,7 @@ fn the_first_loop_is_outermost_and_the_rate_innermost() {
     );
 }
 
-/// The user guide's own count: 7 runs of a curve for 7 sizes and 7 numbers of threads.
+/// The user guide counts the same: 7 runs of a curve for 7 sizes and 7 numbers of threads.
 #[test]
 fn curves_multiply_with_loops() {
     let sd = "sd=sd1,lun=/d/f\nwd=wd1,sd=sd1,rdpct=100\nrd=run1,wd=wd1,io=curve,el=10,in=1,forx=(1k-64k,d)";

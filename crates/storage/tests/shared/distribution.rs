@@ -1,6 +1,7 @@
-//! Draws by lot, held against what was asked for.
+//! Comparisons of random draws with their distribution.
 
-/// Greatest distance between the distribution of the gaps of `starts`, in means, and `expected` (Kolmogorov and Smirnov).
+/// Greatest distance between the distribution of the gaps of `starts`, in means, and `expected` (Kolmogorov and
+/// Smirnov).
 pub fn distance(starts: &[u64], mean_ns: f64, expected: fn(f64) -> f64) -> f64 {
     let mut sorted = starts.to_vec();
     sorted.sort_unstable();
@@ -27,8 +28,8 @@ pub fn uniform(x: f64) -> f64 {
     (x / 2.0).min(1.0)
 }
 
-/// Asserts that `found` of `of` is `wanted`, within five standard deviations of a binomial and `beside`, the share that
-/// may be counted wrongly.
+/// Asserts that `found` of `of` is `wanted`, within five standard deviations of a binomial and `slack`, the share
+/// that may be misclassified.
 pub fn assert_share(what: &str, found: usize, of: usize, wanted: f64, beside: f64) {
     assert!(of >= 100, "{what}: {of} are too few to judge by");
     let allowed = 5.0 * (wanted * (1.0 - wanted) / of as f64).sqrt() + beside;

@@ -1,15 +1,13 @@
-//! A block device over a file.
-
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Given back when dropped.
+/// Loop device, detached when dropped.
 pub struct LoopDevice {
     path: PathBuf,
 }
 
 impl LoopDevice {
-    /// A device over `file`; or why this machine gives none: it needs root and a kernel with loop devices.
+    /// A device over `file`, or the reason why this machine has none: it needs root and a kernel with loop devices.
     pub fn over(file: &Path) -> Result<Self, String> {
         let made = Command::new("losetup")
             .args(["--find", "--show", "--direct-io=off"])

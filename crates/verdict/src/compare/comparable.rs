@@ -1,4 +1,4 @@
-//! Whether two runs measure the same: what must be alike, and what is only to be said.
+//! Check that two runs measure the same: properties that must agree, and those that are only mentioned.
 
 use std::collections::BTreeSet;
 
@@ -9,15 +9,14 @@ use crate::metric::Metric;
 use crate::outcome::Terms;
 use crate::ramps::USERS;
 
-/// Test of the load of order entry.
 const LOADED: &str = "OLTP-LOAD";
 
-/// Why two runs are not compared.
+/// Reason why two runs are not compared.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotComparable {
     #[error("run {0} cannot be compared with itself; name two runs")]
     Itself(String),
-    /// Changed behind the tool's back.
+    /// The archive was changed outside dbdyno.
     #[error("run {run} cannot be compared: {reason}")]
     Altered { run: String, reason: String },
     #[error(
@@ -28,21 +27,20 @@ pub enum NotComparable {
     Differently { a: String, b: String, what: String },
 }
 
-/// How the two runs belong together.
+/// Correspondence of two runs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pairing {
-    /// How their repetitions lie in time.
     pub design: Design,
     /// Short names of the targets: in A, in B.
     pub targets: Vec<(String, String)>,
-    /// What is to be said of the comparison as a whole.
+    /// Sentences on the whole comparison.
     pub cautions: Vec<String>,
-    /// What was left out of either run.
+    /// Dropped parts of either run.
     pub left_out: Vec<String>,
 }
 
 impl Pairing {
-    /// The metric of run A as it is called in run B.
+    /// The metric of run A with its name in run B.
     pub fn in_b(&self, metric: &Metric) -> Metric {
         let other = self
             .targets
@@ -56,7 +54,7 @@ impl Pairing {
     }
 }
 
-/// Finds how two runs belong together, or why they do not.
+/// Correspondence of two runs, or the reason why there is none.
 pub(crate) fn pairing(
     a: &Run,
     b: &Run,
@@ -108,7 +106,7 @@ pub(crate) fn pairing(
     })
 }
 
-/// Targets of one name belong together; where each run has one alone, these two.
+/// Targets with equal names correspond; so do the only targets of two runs.
 fn targets_in_common(a: &Run, b: &Run) -> Vec<(String, String)> {
     if let ([one], [other]) = (a.targets.as_slice(), b.targets.as_slice()) {
         return vec![(one.name.clone(), other.name.clone())];
@@ -143,7 +141,7 @@ fn name_of<'r>(run: &'r Run, point: &Point) -> &'r str {
     target.map_or("", |t| t.name.as_str())
 }
 
-/// Whether these are sides of a study for which a key of the plan was set alone: what the plan decides differs on purpose.
+/// True for sides of a study with different settings of the plan, whose consequences are intended differences.
 fn plan_is_varied(a: &Run, b: &Run) -> bool {
     let (Some(x), Some(y)) = (&a.study, &b.study) else {
         return false;
@@ -155,8 +153,8 @@ fn plan_is_varied(a: &Run, b: &Run) -> bool {
     x.pairs_with(y) && x.settings.iter().chain(&y.settings).any(is_of_plan)
 }
 
-/// Whether every level that two runs have in common was measured on data of another size, and no study varies that size: their
-/// rates say nothing of each other.
+/// True if every common level was measured on data of another size, and no study varies that size: such rates are not
+/// comparable.
 pub fn differ_in_size(a: &Run, b: &Run) -> bool {
     if plan_is_varied(a, b) {
         return false;
@@ -175,7 +173,7 @@ pub fn differ_in_size(a: &Run, b: &Run) -> bool {
     in_common.peek().is_some() && in_common.all(|differs| differs)
 }
 
-/// Scale, protocol and definition of what both measured, one phrase for each kind of difference that nobody asked for.
+/// Differences in scale, protocol and definition that nobody requested, one phrase each.
 fn measured_differently(a: &Run, b: &Run, targets: &[(String, String)]) -> Vec<String> {
     let is_varied = plan_is_varied(a, b);
     let mut found: Vec<(String, BTreeSet<String>)> = Vec::new();
@@ -207,7 +205,8 @@ fn measured_differently(a: &Run, b: &Run, targets: &[(String, String)]) -> Vec<S
         .collect()
 }
 
-/// What two points of one test do not share, with both values where they are words; and whether the plan decides it.
+/// Differences of two points of one test, with both values if they are words, and true for those that the plan
+/// determines.
 fn unlike(a: &Point, b: &Point, same_engine: bool) -> Vec<(bool, String)> {
     let (x, y) = (&a.work, &b.work);
     let words = |what: &str, x: &str, y: &str| {
@@ -236,20 +235,20 @@ fn unlike(a: &Point, b: &Point, same_engine: bool) -> Vec<(bool, String)> {
     by_plan.chain(cache.map(|what| (false, what))).collect()
 }
 
-/// The parts of a list that another one lacks.
+/// Parts of a list that another one lacks.
 fn differing(list: &str, other: &str) -> String {
     let others: Vec<&str> = other.split(", ").collect();
     let own = list.split(", ").filter(|part| !others.contains(part));
     match own.collect::<Vec<_>>().join(", ") {
-        // One that only lacks something is told whole.
+        // A list that only lacks parts is shown whole.
         own if own.is_empty() => list.to_owned(),
         own => own,
     }
 }
 
-/// What a block of a study found as the block before had left it.
+/// State that the previous block of a study left to the next one.
 fn carried_over(a: &Run, b: &Run) -> Vec<&'static str> {
-    // Sides that take turns in slices find what both leave.
+    // Sides in alternating slices affect each other equally.
     if a.study
         .as_ref()
         .is_some_and(|study| study.slice_ms.is_some())
@@ -294,7 +293,7 @@ fn left_out(run: &Run) -> Vec<String> {
     said
 }
 
-/// What was not at rest.
+/// Activity that had not settled.
 fn unsettled(run: &Run) -> Vec<String> {
     let mut said = Vec::new();
     let count =

@@ -1,4 +1,4 @@
-//! Which metrics are compared: the primary ones, and everything else that both runs tell.
+//! Metrics of a comparison: the primary ones, and all others that both runs have.
 
 use std::collections::BTreeSet;
 
@@ -8,9 +8,9 @@ use serde::Serialize;
 use super::{CompareError, NotComparable, Pairing};
 use crate::metric::{self, Metric};
 
-/// Figures of each level that are compared beside the primary metrics.
+/// Figures of each level that are compared in addition to the primary metrics.
 const SECONDARY: [&str; 3] = ["response_us_p50", "response_us_p99", "table_memory_mb"];
-/// Most metrics of one comparison; a plan with more is compared in its first ones.
+/// Largest number of metrics of one comparison; a larger plan is compared in its first ones.
 const METRICS_MAX: usize = 2_000;
 
 /// Who named the primary metrics, and when.
@@ -27,7 +27,7 @@ pub enum Named {
     Afterwards,
 }
 
-/// The primary metrics with who named them: asked for now, named by A's plan, or by rule.
+/// Primary metrics with their origin: this request, A's plan, or the rule.
 pub(crate) fn primary(
     a: &Run,
     b: &Run,
@@ -65,7 +65,7 @@ pub(crate) fn primary(
     Ok((metrics, named))
 }
 
-/// What the plan names under `primary`.
+/// Metrics that the plan names under `primary`.
 fn in_plan(run: &Run) -> Result<Vec<Metric>, CompareError> {
     // The plan was checked before it was measured; an altered one has been refused by now.
     let plan: toml::Table = toml::from_str(&run.plan_toml).unwrap_or_default();
@@ -74,7 +74,7 @@ fn in_plan(run: &Run) -> Result<Vec<Metric>, CompareError> {
     Ok(texts.map(str::parse).collect::<Result<_, _>>()?)
 }
 
-/// The throughput of every test that both measured, at its best level.
+/// Throughput of every common test at its best level.
 fn by_rule(a: &Run, b: &Run, pairing: &Pairing) -> Vec<Metric> {
     let mut metrics = Vec::new();
     for (target, _) in &pairing.targets {
@@ -90,7 +90,6 @@ fn by_rule(a: &Run, b: &Run, pairing: &Pairing) -> Vec<Metric> {
     metrics
 }
 
-/// Tests in the order in which they were measured.
 fn tests(run: &Run, target: &str) -> Vec<String> {
     let mut seen = BTreeSet::new();
     let on_target = |index: u32| {
@@ -105,8 +104,8 @@ fn tests(run: &Run, target: &str) -> Vec<String> {
         .collect()
 }
 
-/// Queries per hour where that is what a test amounts to, rows per second where it reads or writes rows, else operations
-/// per second.
+/// Queries per hour if a test yields those, rows per second if it reads or writes rows, otherwise operations per
+/// second.
 fn throughput(run: &Run, target: &str, test: &str, level: Option<(u32, u32)>) -> Metric {
     let metric = |figure: &str| Metric {
         target: Some(target.to_owned()),
@@ -127,7 +126,7 @@ fn throughput(run: &Run, target: &str, test: &str, level: Option<(u32, u32)>) ->
     }
 }
 
-/// Throughput at every level where there are several, and the response times of all.
+/// Throughput at every level if there are several, and response times at all.
 pub(super) fn secondary(a: &Run, pairing: &Pairing, primary: &[Metric]) -> Vec<Metric> {
     let mut metrics = Vec::new();
     for (target, _) in &pairing.targets {
@@ -146,7 +145,7 @@ pub(super) fn secondary(a: &Run, pairing: &Pairing, primary: &[Metric]) -> Vec<M
             }
         }
     }
-    // What nobody tells on either side is no row.
+    // A figure that neither side has is no row.
     metrics.retain(|m| !primary.contains(m) && m.values(a).iter().any(Option::is_some));
     metrics.truncate(METRICS_MAX);
     metrics

@@ -1,4 +1,5 @@
-//! What the pairs of a study show beside their ratio: an order that matters, a ratio or a machine that moved, a pair far off.
+//! Properties of a study's pairs apart from their ratio: an order that matters, a drift of the ratio or the machine,
+//! an outlier.
 
 use serde::Serialize;
 use stats::Warning;
@@ -8,16 +9,16 @@ use stats::summary::median;
 
 use super::Pair;
 
-/// Kinds of oddities that are looked for.
+/// Number of kinds of oddities.
 const KINDS: f64 = 5.0;
-/// Confidence of an interval that is not shown: only its middle is.
+/// Confidence of an interval of which only the middle is used.
 const MIDDLE: f64 = 0.5;
-/// Distance of an outlier from the median, in medians of all such distances; beyond it, and alone, lies one of so few pairs in 1 %
-/// of studies even where noise has the heavy tails of Student's t with 3 degrees.
+/// Distance of an outlier from the median, in medians of all such distances. At few pairs, an isolated one exceeds it
+/// in 1 % of studies even if noise has the heavy tails of Student's t with 3 degrees.
 const FAR: f64 = 25.0;
-/// … of n pairs n^(1/3) times this, as far out as the farthest of so many lies.
+/// … of n pairs n^(1/3) times this, because the farthest of many is farther out.
 const FAR_OF_MANY: f64 = 8.0;
-/// Fewest pairs of which one can be far off.
+/// Smallest number of pairs in which one can be an outlier.
 const PAIRS_MIN: usize = 6;
 
 /// Something odd about the pairs of a metric. The verdict holds all the same, unless it says otherwise, because the order in each
@@ -25,42 +26,41 @@ const PAIRS_MIN: usize = 6;
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Oddity {
-    /// It matters which block, or slice, of a pair came first, whichever side it was: it leaves something to the next one.
+    /// The order within a pair matters equally for both sides: a block, or slice, affects the next one.
     Order {
-        /// Figure of the second by that of the first, both sides alike.
+        /// Second figure divided by the first, both sides alike.
         second_to_first: f64,
-        /// Chance of such a difference without any.
+        /// Probability of such a difference by chance.
         p: f64,
     },
-    /// A leaves something else to B than B to A: half of it is in the ratio.
+    /// A affects B differently than B affects A: half of the difference is in the ratio.
     CarryOver {
-        /// Both sides where A was first, by both where B was.
+        /// Both sides if A was first, divided by both if B was.
         a_first_to_b_first: f64,
-        /// Chance of such a difference without any.
+        /// Probability of such a difference by chance.
         p: f64,
     },
-    /// The ratio of the later pairs is another one than that of the earlier.
+    /// The ratio of the later pairs differs from that of the earlier ones.
     Moved {
-        /// Ratio B/A of the first half of the pairs, by their median.
+        /// Median ratio B/A of the first half of the pairs.
         early: f64,
-        /// Of the second half.
+        /// Median ratio B/A of the second half.
         late: f64,
-        /// Chance of such a difference without any.
+        /// Probability of such a difference by chance.
         p: f64,
     },
-    /// Both sides alike rose or fell from pair to pair.
+    /// Both sides rose or fell together from pair to pair.
     Drifted {
-        /// The second half of the pairs by the first.
+        /// Second half of the pairs divided by the first.
         late_to_early: f64,
-        /// Chance of such a difference without any.
+        /// Probability of such a difference by chance.
         p: f64,
     },
-    /// One pair lies far from the others.
+    /// One pair is far from the others.
     Outlier {
-        /// Its number, from 1.
         pair: u32,
         ratio: f64,
-        /// The median of all pairs.
+        /// Median of all pairs.
         others: f64,
     },
 }
@@ -77,17 +77,17 @@ impl Oddity {
     }
 }
 
-/// The oddities of pairs, each told by chance in `false_alarm` / 5 of studies at most.
+/// Oddities of pairs, with false alarms in at most `false_alarm` / 5 of studies for each kind.
 ///
-/// Method: of a pair d = ln(b/a) and s = ln(ab)/2. In blocks, pairs with A first are d = δ + second/first, those with B
-/// first δ − second/first, and their s differ by what A leaves to B less what B leaves to A, halved; both by Mann and
-/// Whitney's exact test. In slices each pair has both orders, and their difference is tested by Wilcoxon's signed ranks.
-/// The d of the two halves of the study are held against each other by Mann and Whitney's test, and s in its order is
-/// tested by Kendall's. An outlier lies farther from the median of d than max(25, 8·n^⅓) · (0.01·5/`false_alarm`)^⅓ medians
-/// of these distances (simulated for heavy tails, t with 3 degrees; the tail falls with the third power), and twice as far
-/// as any other: two of them are not one pair that went wrong. Source: the tests of period and carry-over in cross-over
-/// trials, Hills & Armitage 1979. Limits: five pairs of each group at 1 %, eight pairs in slices. What drifts slowly passes
-/// the test of s more often than independent noise does: it is what is looked for.
+/// Method: for a pair d = ln(b/a) and s = ln(ab)/2. In blocks, pairs with A first have d = δ + second/first, those
+/// with B first δ − second/first, and their s differ by half of A's effect on B minus B's effect on A; both are
+/// tested by Mann and Whitney's exact test. In slices each pair has both orders, and their difference is tested by
+/// Wilcoxon's signed ranks. The d of the two halves of the study are compared by Mann and Whitney's test, and s in
+/// order is tested by Kendall's. An outlier is farther from the median of d than max(25, 8·n^⅓) ·
+/// (0.01·5/`false_alarm`)^⅓ medians of these distances (simulated for heavy tails, t with 3 degrees; the tail falls
+/// with the third power), and twice as far as any other: two of them are not one failed pair. Source: the tests of
+/// period and carry-over in cross-over trials, Hills & Armitage 1979. Limits: five pairs of each group at 1 %, eight
+/// pairs in slices. A slow drift is reported by the test of s more often than independent noise, as intended.
 pub fn oddities(pairs: &[Pair], false_alarm: f64) -> Vec<Oddity> {
     let each = false_alarm / KINDS;
     let logs: Vec<f64> = pairs.iter().map(|pair| pair.ratio().ln()).collect();
@@ -114,7 +114,6 @@ pub fn oddities(pairs: &[Pair], false_alarm: f64) -> Vec<Oddity> {
     found
 }
 
-/// ln of both sides' figures, their mean.
 fn level(pair: &Pair) -> f64 {
     f64::midpoint(pair.figures[0].ln(), pair.figures[1].ln())
 }
@@ -123,7 +122,7 @@ fn of_blocks(pairs: &[Pair], (logs, levels): (&[f64], &[f64]), each: f64) -> Vec
     if pairs.iter().any(|pair| pair.by_order.is_some()) {
         return Vec::new();
     }
-    // The ratio of values where A was first to those where B was, and the chance of it.
+    // Ratio of values with A first to those with B first, and its probability by chance.
     let difference = |values: &[f64]| -> Option<(f64, f64)> {
         let of = |is_a_first: bool| -> Vec<f64> {
             let own = pairs.iter().zip(values);
@@ -161,7 +160,7 @@ fn told(ratios: Option<(f64, f64)>, levels: Option<(f64, f64)>) -> Vec<Oddity> {
         p,
     });
     let carry_over = levels.map(|(ratio, p)| Oddity::CarryOver {
-        // Of both sides together, so that each side's own is twice as much in logarithms.
+        // The value is half of the effect on both sides, so each side's own is twice as much in logarithms.
         a_first_to_b_first: ratio,
         p,
     });

@@ -1,5 +1,4 @@
-//! The pairs of a study as the archive tells them: when each block was measured, which came first, and in slices what was done
-//! in each of them.
+//! Pairs of a study in the archive: start times, order, and slices.
 
 use std::collections::BTreeMap;
 
@@ -8,34 +7,33 @@ use stats::summary::mean;
 
 use crate::metric::Metric;
 
-/// Shortest series of which the order of slices is judged: a handful would tell nothing.
+/// Shortest series from which the order of slices is judged.
 const SLICES_MIN: usize = 8;
 
-/// A sample is taken late by less than this.
+/// Factor of a late sample's interval.
 const LATE: f64 = 1.02;
 
-/// A pair of which both blocks tell the figure.
+/// A pair with the figure on both sides.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pair {
-    /// From 1.
     pub number: u32,
-    /// Whether A's block was measured first; in slices, whether A was opened first.
+    /// A's block was measured first; in slices, A was opened first.
     pub is_a_first: bool,
-    /// When the points were begun, RFC 3339 in UTC: of A, of B.
+    /// Start of the points of A and of B, RFC 3339 in UTC.
     pub started_at: [String; 2],
-    /// The figure of A, of B.
+    /// Figures of A and of B.
     pub figures: [f64; 2],
-    /// What the order of the slices made of it; `None` in blocks, and where slices are not told one by one.
+    /// Effect of the order of slices; `None` in blocks, and if slices are not recorded individually.
     pub by_order: Option<ByOrder>,
-    /// The rate of each interval of A's point, of B's: of each slice, where those of the same index lie beside each other.
+    /// Rate of each interval of A's point and of B's: in slices, neighbours have the same index.
     pub series: [Vec<f64>; 2],
 }
 
-/// The slices of a pair by who was first in two that lie beside each other: A, or B.
+/// Slices of a pair by the side that was first of two neighbours: A, or B.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ByOrder {
     pub ratio: [f64; 2],
-    /// Rate of both sides together, by that of all slices.
+    /// Rate of both sides, divided by that of all slices.
     pub level: [f64; 2],
 }
 
@@ -45,7 +43,7 @@ impl Pair {
     }
 }
 
-/// The pairs of a metric, without those of which a half is missing. `others`: the metric as it is called in run B.
+/// Complete pairs of a metric. `others` is the metric with its name in run B.
 pub(super) fn pairs(a: &Run, b: &Run, metric: &Metric, others: &Metric) -> Vec<Pair> {
     let (Some(study), Some(other)) = (&a.study, &b.study) else {
         return Vec::new();
@@ -76,14 +74,14 @@ pub(super) fn pairs(a: &Run, b: &Run, metric: &Metric, others: &Metric) -> Vec<P
     pairs.collect()
 }
 
-/// The rates within the declared time: behind it, jobs only end what is due.
+/// Rates within the declared time: after it, jobs only finish.
 fn rates(point: &Point) -> Vec<f64> {
     let until_s = point.work.seconds.map_or(f64::INFINITY, |s| s * LATE);
     let samples = point.samples.iter().filter(|s| s.at_s <= until_s);
     samples.filter_map(|s| s.operations_per_s).collect()
 }
 
-/// Two slices that lie beside each other, by their number.
+/// Neighbouring slices by their number.
 struct Slices(BTreeMap<u64, Both>);
 
 struct Both {
@@ -92,7 +90,7 @@ struct Both {
 }
 
 impl Slices {
-    /// What both points tell of the slices that they have in common.
+    /// Slices that both points have.
     fn of(a: &Point, b: &Point, slice_ms: u32) -> Self {
         let others = slots(b, slice_ms);
         let both = slots(a, slice_ms).into_iter().filter_map(|(number, a)| {
@@ -116,7 +114,7 @@ impl Slices {
     fn by_order(&self) -> Option<ByOrder> {
         let count = self.0.len();
         let (first, last) = (self.0.keys().next()?, self.0.keys().last()?);
-        // Of a very long point several slices are told together.
+        // A very long point has several slices per interval.
         let is_one_by_one = last - first + 1 == count as u64;
         if !is_one_by_one || count < SLICES_MIN {
             return None;
@@ -145,8 +143,8 @@ struct Slot {
     rate: f64,
 }
 
-/// The whole slices of a point by the number of their pair: one ends at a multiple of their length, odd for the first of a pair.
-/// Behind the declared time, jobs only end what is due.
+/// Whole slices of a point by the number of their pair: one ends at a multiple of their length, odd for the first of
+/// a pair. After the declared time, jobs only finish.
 fn slots(point: &Point, slice_ms: u32) -> BTreeMap<u64, Slot> {
     let in_time = point.work.seconds.map_or(usize::MAX, |seconds| {
         (seconds * 1e3 / f64::from(slice_ms) + 1e-9) as usize
@@ -190,7 +188,7 @@ mod tests {
         point
     }
 
-    /// Eight pairs of slices; whoever is second does a tenth more, and B half of A.
+    /// In eight pairs of slices the second one does a tenth more, and B half of A.
     #[test]
     fn slices_are_told_by_who_was_first() {
         let of = |is_b: bool| -> Vec<(u64, f64)> {
@@ -209,14 +207,14 @@ mod tests {
         assert_eq!(slices.series().map(|side| side.len()), [8, 8]);
         let ratio = slices.by_order().unwrap().ratio;
         assert!((ratio[0] - 0.55).abs() < 1e-9 && (ratio[1] - 0.5 / 1.1).abs() < 1e-9);
-        // One that is cut off has no partner, and with a gap nobody knows the order.
+        // A slice that is cut off has no partner, and a gap leaves the order unknown.
         b[3].0 = 1000;
         let torn = Slices::of(&point(&a), &point(&b), 100);
         assert_eq!((torn.0.len(), torn.by_order()), (7, None));
         let mut cut = point(&a);
         cut.samples[7].at_s -= 0.04;
         assert_eq!(slots(&cut, 100).len(), 7);
-        // Of 0.75 s, in slices of 100 ms, seven are whole.
+        // In 0.75 s seven slices of 100 ms are complete.
         let mut drained = point(&a);
         drained.work.seconds = Some(0.75);
         assert_eq!(slots(&drained, 100).len(), 7);

@@ -1,4 +1,4 @@
-//! Where the scatter of a study's pairs comes from, and what would make it less.
+//! Sources of the scatter of a study's pairs, and ways to reduce it.
 
 use archive::{Arrangement, StudyPart};
 use serde::Serialize;
@@ -8,10 +8,10 @@ use super::Pair;
 use crate::metric::Metric;
 use crate::outcome::CONFIDENCE;
 
-/// Figures that are rates, of which the series over time tells the parts.
+/// Figures that are rates, whose time series gives the components.
 const RATES: [&str; 3] = ["operations_per_s", "rows_per_s", "queries_per_min"];
 
-/// The scatter of the pairs of a metric by its sources.
+/// Scatter of a metric's pairs by source.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Scatter {
     pub components: Components,
@@ -24,9 +24,9 @@ pub struct Scatter {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Within {
-    /// Pairs of slices beside each other.
+    /// Pairs of neighbouring slices.
     Slices,
-    /// The intervals of the time series.
+    /// Intervals of the time series.
     Intervals,
 }
 
@@ -34,11 +34,10 @@ pub enum Within {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Between {
-    /// Sessions on the same database.
     Sessions,
-    /// Databases or servers made anew.
+    /// Databases or servers created for each pair.
     Instances,
-    /// Blocks, with everything that they begin with.
+    /// Blocks, with everything at their start.
     Blocks,
     Pairs,
 }
@@ -57,7 +56,7 @@ pub enum Remedy {
     Either,
 }
 
-/// The scatter of a metric's pairs; `None` for figures that no series tells, and with too little to tell it from.
+/// Scatter of a metric's pairs; `None` for figures without a time series, and for too few data.
 pub(super) fn scatter(study: &StudyPart, metric: &Metric, pairs: &[Pair]) -> Option<Scatter> {
     if !RATES.contains(&metric.figure.as_str()) {
         return None;

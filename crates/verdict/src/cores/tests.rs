@@ -1,11 +1,10 @@
-//! Cores that may be taken out, and their licences, by hand.
+//! Golden tests of spare cores and their licences.
 
 use archive::Component;
 
 use super::*;
 use crate::by_hand;
 
-/// A host of so many cores and threads.
 fn run(cores: u32, threads: u32) -> Run {
     let mut run = by_hand::run();
     run.platform.cores = Some(cores);
@@ -30,9 +29,9 @@ fn users(users: u32, repetition: u32, response_ms: u64, cpu_pct: f64) -> Point {
     point
 }
 
-/// The 32 cores of document 001 with two threads each: at 400 users, the most within the limit, 30, 33 and 35 % of the
-/// processors are busy. Of 32 cores 0.35 × 32 = 11.2 are; ÷ 0.7 = 16, so that 16 may be taken out. With Oracle's factor
-/// of 0.5 for a Xeon that is 8 licences of 47,500 and 3 years of their support at 10,450.
+/// The 32 cores of document 001 have two threads each: at 400 users, the most within the limit, 30, 33 and 35 % of
+/// the processors are busy. 0.35 × 32 = 11.2 of 32 cores ÷ 0.7 = 16, so 16 are spare. With Oracle's factor of 0.5 for
+/// a Xeon that is 8 licences of 47,500 and 3 years of their support at 10,450.
 #[test]
 fn half_of_the_cores_and_their_licences() {
     let mut run = run(32, 64);
@@ -70,7 +69,7 @@ fn half_of_the_cores_and_their_licences() {
     let net = exported.saved.as_ref().map(|saved| saved.items[0].net);
     assert_eq!((exported.spare_cores, net), (16, Some(380_000.0)));
 
-    // A file for another machine says nothing of this one.
+    // A file for another machine does not apply to this one.
     let own = "[platform]\ncores = 64\n[[core_factors]]";
     let other = PriceList::parse("p", &oracle.replacen("[[core_factors]]", own, 1)).unwrap();
     assert_eq!(
@@ -79,13 +78,14 @@ fn half_of_the_cores_and_their_licences() {
     );
 }
 
-/// Without users the test that keeps most cores busy at its best level decides, and jobs that all compute need a core for two.
+/// Without users the test that keeps the most cores busy at its best level decides, and jobs that only compute need
+/// one core for two.
 #[test]
 fn the_most_demanding_test_decides() {
     let mut run = run(8, 8);
     run.repetitions = 1;
     run.points = vec![
-        // Best at 4 jobs, where 2 of 8 cores are busy; the level beyond is not looked at.
+        // The best level has 4 jobs, where 2 of 8 cores are busy; the level beyond does not count.
         point("T1", 4, 1, 100.0, 25.0),
         point("T1", 8, 1, 90.0, 90.0),
         // By its use 0.1 × 8 ÷ 0.7 = 1.14, so 2; its 12 jobs need 6.
@@ -103,7 +103,6 @@ fn the_most_demanding_test_decides() {
     );
     run.points.pop();
     let left = &spare_cores(&run)[0];
-    // 2 ÷ 0.7 = 2.86.
     assert_eq!(
         (left.cores_needed_by_use, left.cores_needed(), left.spare()),
         (3, 3, 5)
@@ -126,19 +125,19 @@ fn nothing_is_left_of_busy_cores_and_nothing_is_said_of_unknown_ones() {
     assert_eq!(spare_cores(&run), []);
 }
 
-/// 64 users of document 003 without think time on 32 cores, waiting for the log: their use alone would leave 27 cores.
+/// 64 users of document 003 without think time on 32 cores wait for the log: by use alone 27 cores would be spare.
 #[test]
 fn users_without_think_time_count_as_threads() {
     let mut run = run(32, 64);
     run.points = vec![users(64, 1, 10, 10.0)];
-    // 0.1 × 32 ÷ 0.7 = 4.6.
     assert_eq!(spare_cores(&run)[0].spare(), 27);
     run.points[0].notes.push(Remark::NoThinkTime);
     let left = &spare_cores(&run)[0];
     assert_eq!((left.cores_needed_by_threads, left.spare()), (Some(32), 0));
 }
 
-/// Of 8 cores 7.6 were busy, 5.6 of them with other programs: 2 are no proof of what the load needs while it waits for them.
+/// Of 8 cores 7.6 were busy, 5.6 of them with other programs: 2 do not show the need of a load that waits for
+/// processors.
 #[test]
 fn other_programs_are_no_need_and_saturated_cores_are_not_spare() {
     let mut run = run(8, 8);
@@ -156,7 +155,7 @@ fn other_programs_are_no_need_and_saturated_cores_are_not_spare() {
     assert_eq!((left.is_saturated, left.spare()), (false, 5));
 }
 
-/// An archive may hold a share of the processors over some milliseconds, which is rounding.
+/// Over some milliseconds the share of the processors is rounding.
 #[test]
 fn a_point_of_milliseconds_is_no_evidence() {
     let mut run = run(2, 2);

@@ -1,5 +1,3 @@
-//! Differences of made-up runs.
-
 use archive::{ControlGroup, DeviceCap, Fact, Inventory, Platform, Run, RunState, TargetRecord};
 
 use super::*;
@@ -135,7 +133,7 @@ fn a_run_without_an_inventory_is_held_by_its_basic_facts() {
     assert!(found.contains(&row("plan: text", "–", "not = [toml")));
 }
 
-/// What a control group caps is named, in whichever way the run holds its facts.
+/// Limits of a control group are named, whichever way the run stores its facts.
 #[test]
 fn runs_under_other_caps_are_told_apart() {
     let (mut a, mut b) = (run(PLAN, vec![]), run(PLAN, vec![]));

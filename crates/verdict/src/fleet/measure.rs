@@ -1,4 +1,4 @@
-//! What is compared, and how it shifted over the systems of a fleet.
+//! Measures of a fleet, and their shifts over its systems.
 
 use stats::bootstrap::Bootstrap;
 use stats::summary::{mean, median};
@@ -7,23 +7,22 @@ use stats::{Interval, Warning};
 use super::system::{Pair, System, Times};
 use super::window::{LIMITS, Operation};
 
-/// Confidence of every interval: higher than usual, because thousands of systems afford it, because twenty of them need it
-/// for 95 %, and because systems of one owner are less independent than any interval over them assumes.
+/// Confidence of every interval: it is higher than usual because thousands of systems allow it, because twenty of
+/// them need it for 95 %, and because systems of one owner are less independent than any interval assumes.
 pub const CONFIDENCE: f64 = 0.99;
-/// Fewest systems with an interval.
+/// Smallest number of systems for an interval.
 pub const SYSTEMS_MIN: usize = 20;
-/// Most systems, as many as are resampled.
+/// Largest number of systems that are resampled.
 pub const SYSTEMS_MAX: usize = stats::bootstrap::RESAMPLES_MAX;
-/// Draws of a bootstrap: so many resamples at 2,000 systems or fewer, and fewer of more.
+/// Draws of a bootstrap, which limit the resamples of more than 2,000 systems.
 const DRAWS_MAX: usize = 20_000_000;
-/// Fewest resamples, of which five are beyond each end.
+/// Smallest number of resamples, of which five are beyond each end.
 const RESAMPLES_MIN: usize = 1_000;
 const RESAMPLES_WANTED: usize = 10_000;
 
-/// A figure of a kind of I/O.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Figure {
-    /// Share at or below the limit of this place.
+    /// Share at or below the limit of this index.
     Within(usize),
     Mean,
 }
@@ -43,7 +42,7 @@ impl Measure {
         })
     }
 
-    /// The figure of one side; `None` where its buckets do not tell it.
+    /// Figure of one side; `None` if its buckets do not determine it.
     pub fn of(self, times: &Times) -> Option<f64> {
         match self.figure {
             Figure::Within(limit) => times.shares[limit],
@@ -51,7 +50,6 @@ impl Measure {
         }
     }
 
-    /// The figure in each window of a side.
     pub fn of_windows(self, times: &Times) -> &[f64] {
         match self.figure {
             Figure::Within(limit) => &times.of_windows[limit],
@@ -59,7 +57,7 @@ impl Measure {
         }
     }
 
-    /// How one system shifted: the difference of shares, or the logarithm of the ratio of means.
+    /// Shift of one system: the difference of shares, or the logarithm of the ratio of means.
     pub fn shift(self, pair: &Pair) -> Option<f64> {
         let (before, after) = (self.of(&pair.before)?, self.of(&pair.after)?);
         Some(match self.figure {
@@ -68,39 +66,39 @@ impl Measure {
         })
     }
 
-    /// The shifts of all systems that have one, in their order.
+    /// Shifts of all systems that have one, in their order.
     pub fn shifts(self, systems: &[&System]) -> Vec<f64> {
         let pairs = systems.iter().filter_map(|s| s.pair(self.operation));
         pairs.filter_map(|pair| self.shift(pair)).collect()
     }
 }
 
-/// How a measure shifted over systems, each of which counts once.
+/// Shift of a measure over systems, each of which counts once.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Shift {
     pub measure: Measure,
     pub systems: usize,
-    /// Systems whose buckets do not tell the figure.
+    /// Systems whose buckets do not determine the figure.
     pub undecided: usize,
-    /// Mean over the systems of the figure before (of means the geometric mean).
+    /// Mean of the figure before, over the systems (for means the geometric mean).
     pub before: f64,
     pub after: f64,
-    /// Mean shift with its interval, at [`CONFIDENCE`]: of shares their difference, of means their ratio.
+    /// Mean shift with its interval, at [`CONFIDENCE`]: the difference of shares, the ratio of means.
     pub interval: Result<Interval, Warning>,
     /// Median of the systems' shifts, in the same unit.
     pub median: f64,
-    /// Systems in which the figure became smaller.
+    /// Systems in which the figure decreased.
     pub smaller: usize,
 }
 
-/// The shift of a measure; `None` where no system tells it.
+/// Shift of a measure; `None` if no system determines it.
 ///
-/// Formula: the mean over systems of [`Measure::shift`], each system once, whatever it did; percentile interval of the
-/// bootstrap that draws whole systems, both sides with all windows ([`Bootstrap::percentile`]). Of means the logarithms are
-/// averaged, and the result is their exponential. The mean, not the median, because it answers what an average system
-/// gains and is the difference of the two averages, and because shares lie between 0 and 1, so that no system can pull it
-/// far; the median is shown beside. Limits: independent systems, [`SYSTEMS_MIN`] of them at least.
-/// Golden: twenty systems that go from 0.1 to 0.30, 0.31 … 0.39, 0.41 … 0.50 shift by 0.3.
+/// Formula: the mean over systems of [`Measure::shift`], each system once, whatever its load; percentile interval of
+/// the bootstrap that draws whole systems, both sides with all windows ([`Bootstrap::percentile`]). Means are
+/// averaged as logarithms, and the result is the exponential. The mean is used instead of the median because it is
+/// the gain of an average system and the difference of the two averages, and because shares are between 0 and 1, so
+/// that no system can dominate it; the median is shown as well. Limits: independent systems, at least
+/// [`SYSTEMS_MIN`]. Golden: twenty systems that go from 0.1 to 0.30, 0.31 … 0.39, 0.41 … 0.50 shift by 0.3.
 pub fn shift(measure: Measure, systems: &[&System], seed: u64) -> Option<Shift> {
     let pairs: Vec<&Pair> = systems
         .iter()
@@ -136,7 +134,6 @@ pub fn shift(measure: Measure, systems: &[&System], seed: u64) -> Option<Shift> 
     })
 }
 
-/// Resamples of a fleet of so many systems.
 pub fn resamples(systems: usize) -> usize {
     (DRAWS_MAX / systems.max(1)).clamp(RESAMPLES_MIN, RESAMPLES_WANTED)
 }

@@ -1,12 +1,12 @@
-//! Whether a system did the same before and after, and what kind of work that is.
+//! Change of a system's work between the sides, and the kind of its work.
 
 use super::system::System;
 
-/// Share of reads that may differ between the sides, percentage points.
+/// Tolerated difference of the share of reads between the sides, percentage points.
 pub const READ_PCT_CHANGE_MAX: f64 = 10.0;
-/// Factor by which the mean size of an I/O may differ.
+/// Tolerated factor between the mean sizes of an I/O.
 pub const SIZE_FACTOR_MAX: f64 = 1.5;
-/// Factor by which the rate may differ.
+/// Tolerated factor between the rates.
 pub const RATE_FACTOR_MAX: f64 = 2.0;
 
 /// Kind of work, by the share of reads before.
@@ -18,7 +18,7 @@ pub enum MixClass {
     Mixed,
     /// More than 70 % reads.
     Reading,
-    /// The mix before is another one than after.
+    /// The mix changed.
     Changed,
 }
 
@@ -35,7 +35,7 @@ impl MixClass {
     }
 }
 
-/// Which parts of a mix differ beyond their bounds.
+/// Parts of a mix that differ beyond their bounds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Changed {
     pub reads: bool,
@@ -49,7 +49,7 @@ impl Changed {
     }
 }
 
-/// What differs between the sides of a system. What a side does not state is taken for unchanged.
+/// Changes between the sides of a system. Missing data count as unchanged.
 pub fn changed(system: &System) -> Changed {
     let [before, after] = system.mix;
     let factor = |a: Option<f64>, b: Option<f64>, most: f64| {
@@ -64,7 +64,6 @@ pub fn changed(system: &System) -> Changed {
     }
 }
 
-/// The class of a system.
 pub fn class(system: &System) -> MixClass {
     if changed(system).any() {
         return MixClass::Changed;

@@ -1,4 +1,4 @@
-//! Systems with both their sides, made of their windows.
+//! Systems with both sides, built from their windows.
 
 use std::collections::BTreeMap;
 
@@ -6,13 +6,12 @@ use serde::Serialize;
 
 use super::window::{LIMITS, Mix, Operation, Side, Window};
 
-/// The I/Os of one kind of one side of a system.
+/// I/Os of one kind of one side of a system.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Times {
     pub count: u64,
-    /// Share of them at or below each limit; `None` where a bucket holds times on both sides of it.
+    /// Share of them at or below each limit; `None` if a bucket includes times on both sides of it.
     pub shares: [Option<f64>; LIMITS],
-    /// Mean time, µs.
     pub mean_us: f64,
     /// The same shares in each window.
     pub of_windows: [Vec<f64>; LIMITS],
@@ -20,25 +19,22 @@ pub struct Times {
     pub means_us: Vec<f64>,
 }
 
-/// A kind of I/O before and after.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pair {
     pub before: Times,
     pub after: Times,
 }
 
-/// A system with both sides.
 #[derive(Debug, Clone, PartialEq)]
 pub struct System {
     pub name: String,
-    /// By operation, in the order of [`Operation::ALL`]; `None` where a side has none.
+    /// By operation, in the order of [`Operation::ALL`]; `None` if a side lacks it.
     pub pairs: [Option<Pair>; 2],
-    /// Mix before and after: as stated, or counted where it is not.
+    /// Mix before and after: as stated, otherwise as counted.
     pub mix: [Mix; 2],
 }
 
 impl System {
-    /// Its I/Os of a kind.
     pub fn pair(&self, operation: Operation) -> Option<&Pair> {
         self.pairs[operation as usize].as_ref()
     }
@@ -47,13 +43,13 @@ impl System {
 /// Systems that tell nothing of a shift, by name.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct LeftOut {
-    /// Those with a side that has no I/Os, or none of the same kind on both.
+    /// Systems with a side without I/Os, or without I/Os of the same kind on both.
     pub one_sided: Vec<String>,
-    /// Those whose *after* does not begin later than all of their *before*: a clock is wrong, or a file.
+    /// Systems whose *after* begins before the end of *before*: a clock or a file is wrong.
     pub misordered: Vec<String>,
 }
 
-/// Puts the windows of each system together.
+/// Combines the windows of each system.
 pub fn systems(windows: &[Window]) -> (Vec<System>, LeftOut) {
     let mut by_name: BTreeMap<&str, Vec<&Window>> = BTreeMap::new();
     for window in windows.iter().filter(|window| window.count > 0) {
@@ -93,7 +89,7 @@ fn is_in_order(windows: &[&Window]) -> bool {
     last_before < first_after
 }
 
-/// Histograms merge: all I/Os of a side count alike, whatever window they are of.
+/// Histograms are merged: all I/Os of a side count alike, whatever their window.
 fn times(windows: &[&Window], side: Side, operation: Operation) -> Option<Times> {
     let chosen: Vec<&Window> = of(windows, side)
         .filter(|w| w.operation == operation)
@@ -124,7 +120,7 @@ fn times(windows: &[&Window], side: Side, operation: Operation) -> Option<Times>
     })
 }
 
-/// Means over the windows that state something; reads of all I/Os are counted where no window does.
+/// Means over the windows that state them; reads of all I/Os are counted if no window does.
 fn mix(windows: &[&Window], side: Side) -> Mix {
     let stated = |part: fn(&Mix) -> Option<f64>| {
         let values: Vec<f64> = of(windows, side).filter_map(|w| part(&w.mix)).collect();

@@ -1,4 +1,4 @@
-//! Which systems shifted: claimed only where repetitions tell how much a system scatters by itself.
+//! Systems that shifted, claimed only if repetitions show the scatter of a system.
 
 use serde::Serialize;
 use stats::autocorrelation::variance;
@@ -9,11 +9,11 @@ use stats::summary::mean;
 use super::measure::{Figure, Measure};
 use super::system::{Pair, System};
 
-/// Fewest windows of a side from which its scatter is told.
+/// Smallest number of windows of a side that shows its scatter.
 pub const WINDOWS_MIN: usize = 3;
-/// Of the systems that are named, the share that may be named wrongly on average.
+/// Expected share of wrong names among the named systems.
 pub const FALSE_SHARE_MAX: f64 = 0.05;
-/// Systems that are listed, at most, where nothing is claimed of them.
+/// Largest number of systems that are listed without a claim.
 const LOWEST_MAX: usize = 20;
 
 /// One system in a list.
@@ -23,14 +23,14 @@ pub struct Named {
     pub name: String,
     pub before: f64,
     pub after: f64,
-    /// p, adjusted for all systems that were tested; `None` where nothing is claimed.
+    /// p, adjusted for all tested systems; `None` without a claim.
     pub adjusted_p: Option<f64>,
 }
 
 /// Which systems became worse or better by the primary measure.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Which {
-    /// Systems with [`WINDOWS_MIN`] windows a side that scatter.
+    /// Number of systems with [`WINDOWS_MIN`] windows per side that scatter.
     pub tested: usize,
     /// Tested systems that became worse, by the size of their shift.
     pub worse: Vec<Named>,
@@ -44,8 +44,8 @@ pub struct Which {
 /// Names systems by a measure.
 ///
 /// Formula: for each system Welch's t of the windows after against those before, two-sided, adjusted over all tested
-/// systems ([`benjamini_hochberg`]); named at [`FALSE_SHARE_MAX`]. I/Os within a window depend on each other, so that windows are
-/// counted and not I/Os. Limits: windows of about the same length, independent of each other.
+/// systems ([`benjamini_hochberg`]); named at [`FALSE_SHARE_MAX`]. I/Os within a window depend on each other, so
+/// windows are counted and not I/Os. Limits: windows of about the same length, independent of each other.
 pub fn which(measure: Measure, systems: &[&System]) -> Which {
     let pairs = systems.iter().filter_map(|system| {
         let pair = system.pair(measure.operation)?;
@@ -57,7 +57,7 @@ pub fn which(measure: Measure, systems: &[&System]) -> Which {
         .filter_map(|entry| Some((entry, p_of(measure, entry.1)?)))
         .collect();
     let p: Vec<f64> = tested.iter().map(|(_, p)| *p).collect();
-    // Every p is a share, as `p_of` makes them.
+    // Every p from `p_of` is a share.
     let adjusted = benjamini_hochberg(&p).unwrap_or_default();
     let sign = match measure.figure {
         Figure::Within(_) => 1.0,
@@ -104,7 +104,7 @@ fn named(
     })
 }
 
-/// p of Welch's test; `None` for too few windows, and for those that do not scatter at all.
+/// p of Welch's test; `None` for too few windows, and for those that do not scatter.
 fn p_of(measure: Measure, pair: &Pair) -> Option<f64> {
     let figures = [&pair.before, &pair.after].map(|side| measure.of_windows(side));
     if figures.iter().any(|side| side.len() < WINDOWS_MIN) {

@@ -1,11 +1,11 @@
-//! What is observed: the I/Os of one kind of one system in one window of time.
+//! Observations: the I/Os of one kind of one system in one window of time.
 
-/// Shares are those at or below these many limits.
+/// Number of limits of the shares.
 pub const LIMITS: usize = 2;
 /// The limits of the published figure, µs.
 pub const LIMITS_US_DEFAULT: [f64; LIMITS] = [120.0, 1_000.0];
 
-/// Before or after the update.
+/// Time relative to the update.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Side {
     Before,
@@ -15,7 +15,6 @@ pub enum Side {
 impl Side {
     pub const ALL: [Self; 2] = [Self::Before, Self::After];
 
-    /// Word of files and tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Before => "before",
@@ -23,7 +22,6 @@ impl Side {
         }
     }
 
-    /// The side of that name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|side| side.name() == name)
     }
@@ -38,7 +36,6 @@ pub enum Operation {
 impl Operation {
     pub const ALL: [Self; 2] = [Self::Read, Self::Write];
 
-    /// Word of files and tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Read => "read",
@@ -46,14 +43,13 @@ impl Operation {
         }
     }
 
-    /// The operation of that name.
     pub fn named(name: &str) -> Option<Self> {
         let mut all = Self::ALL.into_iter();
         all.find(|operation| operation.name() == name)
     }
 }
 
-/// What a system does, as its own reporter says; `None` where it does not.
+/// Mix as the system's reporter states it; `None` if it does not.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Mix {
     /// Reads of all its I/Os, percent.
@@ -68,17 +64,17 @@ pub struct Mix {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Window {
     pub system: String,
-    /// When it began, µs since 1970 in UTC.
+    /// Begin, µs since 1970 in UTC.
     pub began_us: i64,
     pub side: Side,
     pub operation: Operation,
-    /// What the system did in it.
+    /// Work of the system in the window.
     pub mix: Mix,
     pub count: u64,
-    /// Those of them at or below each limit.
+    /// I/Os at or below each limit.
     pub within: [u64; LIMITS],
-    /// Those in a bucket that holds times on both sides of the limit.
+    /// I/Os in a bucket with times on both sides of the limit.
     pub undecided: [u64; LIMITS],
-    /// Mean time, µs, as exact as the buckets tell it.
+    /// Mean time in µs, as exact as the buckets allow.
     pub mean_us: f64,
 }

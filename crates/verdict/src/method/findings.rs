@@ -1,4 +1,4 @@
-//! What runs that were measured for it say of every law.
+//! Findings about every law from the runs that were measured for it.
 
 use archive::{Point, Run};
 use stats::summary::median;
@@ -8,33 +8,34 @@ use super::laws::{self, Found, Lack, Round};
 use super::roles::{Parameters, Role};
 use super::{Finding, Law};
 
-/// What a clock that is slewed to another gains or loses at most (adjtimex: 500 parts in a million), with as much again for
-/// the other one.
+/// Largest error of a clock that is being adjusted (adjtimex: 500 parts in a million), plus as much for the other
+/// one.
 const CLOCK_SLEW: f64 = 0.001;
 
-/// A time by the clock of the driver and by that of the server.
+/// The same time by the clocks of driver and server.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Clocks {
     pub driver_s: f64,
     pub server_s: f64,
-    /// How far the readings of the server's clock are uncertain together.
+    /// Uncertainty of the readings of the server's clock.
     pub uncertainty_s: f64,
 }
 
-/// What was measured for the laws.
+/// Runs measured for the laws.
 pub struct Measured<'a> {
     pub asked: Parameters,
     /// Every [`Role`] on the target, in every repetition.
     pub run: &'a Run,
     /// A statement of [`Parameters::MOCK_US`] on `mock:`.
     pub mock: &'a Run,
-    /// Statements of [`Parameters::SLICES_US`] there by [`Parameters::SLICES_JOBS`], in slices of [`Parameters::SLICE`].
+    /// Statements of [`Parameters::SLICES_US`] there by [`Parameters::SLICES_JOBS`], in slices of
+    /// [`Parameters::SLICE`].
     pub slices: &'a Run,
-    /// The clocks, or why that of the server is not read.
+    /// The clocks, or the reason why the server's is not read.
     pub clocks: Result<Clocks, String>,
 }
 
-/// Every law, as these runs have it.
+/// Findings about every law.
 pub fn find(measured: &Measured<'_>) -> Vec<Finding> {
     let outcome = |law| measured.outcome(law);
     let finding = |law| Finding {
@@ -44,7 +45,7 @@ pub fn find(measured: &Measured<'_>) -> Vec<Finding> {
     Law::ALL.into_iter().map(finding).collect()
 }
 
-/// The same laws after a second measurement: what chance has a part in is broken only if it is broken twice.
+/// Findings after a second measurement: a law with randomness is broken only if it is broken twice.
 pub fn confirmed(first: Vec<Finding>, second: Vec<Finding>) -> Vec<Finding> {
     let both = first.into_iter().zip(second);
     let confirmed = both.map(|(first, second)| {
@@ -65,8 +66,8 @@ pub fn confirmed(first: Vec<Finding>, second: Vec<Finding>) -> Vec<Finding> {
     confirmed.collect()
 }
 
-/// The driver's own processor time in microseconds an operation, and its share, in percent, of the time from one statement
-/// that asks for nothing to the next; medians over the repetitions.
+/// The driver's own processor time in microseconds per operation, and its share, in percent, of the time from one
+/// empty statement to the next; medians over the repetitions.
 pub fn own_cost(run: &Run) -> Option<(f64, f64)> {
     let idle = run
         .points

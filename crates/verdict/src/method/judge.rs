@@ -1,41 +1,41 @@
-//! From what was seen in each repetition to a judgement.
+//! Judges the observations of all repetitions.
 //!
-//! A law says what one figure must be, given others of the same repetition. The logarithms of seen/expected scatter around 0 if
-//! it is true. Their mean has the Student interval m ± t(1 − α/2, n − 1)·s/√n with α = [`ERROR`]; no tolerance is guessed, the
-//! scatter between the repetitions makes it. A law is *broken* when the interval leaves out what is expected by more than
-//! [`RESOLUTION`], *not told* when the interval is so wide that a figure wrong by a quarter could hide in it, and *holds*
-//! otherwise. A broken law is measured a second time, and only broken when it is so twice: by chance that happens to each
-//! law less than once in 1/α² = 1,000,000 checks.
+//! A law gives the expected value of one figure from others of the same repetition. The logarithms of
+//! observed/expected scatter around 0 if it is true. Their mean has the Student interval m ± t(1 − α/2, n − 1)·s/√n
+//! with α = [`ERROR`]; the scatter between repetitions determines the tolerance. A law is *broken* when the interval
+//! excludes the expected value by more than [`RESOLUTION`], *not told* when the interval is so wide that a figure
+//! wrong by a quarter could be in it, and *holds* otherwise. A broken law is measured a second time, and is only
+//! broken if it is so twice: by chance that happens to each law less than once in 1/α² = 1,000,000 checks.
 //!
-//! Limits: repetitions are taken as independent of each other and their logarithms as normal; heavier tails make the interval
-//! wider than needed. Golden: ratios 1.01, 1.02, 1.03, 1.04, 1.05 have 1.0299 (0.9708 to 1.0926).
+//! Limits: repetitions are taken as independent of each other and their logarithms as normal; heavier tails make the
+//! interval wider than needed. Golden: ratios 1.01, 1.02, 1.03, 1.04, 1.05 have 1.0299 (0.9708 to 1.0926).
 
 use stats::distribution::student_quantile;
 
-/// How often the interval of a law that is true leaves out what is expected.
+/// Probability that the interval of a true law excludes the expected value.
 pub const ERROR: f64 = 0.001;
-/// What laws neglect is less than this: time between two operations, and the resolution of histograms.
+/// Laws neglect less than this: time between two operations, and the resolution of histograms.
 pub const RESOLUTION: f64 = 0.01;
-/// An interval that reaches farther from its middle cannot tell a right figure from a wrong one.
+/// A wider interval, by its half-width, cannot distinguish a correct figure from a wrong one.
 pub const TELLING: f64 = 0.25;
-/// Fewer repetitions have no interval worth anything.
+/// Fewer repetitions have no useful interval.
 pub const REPETITIONS_MIN: usize = 5;
 
-/// What a law says and what was seen, in one repetition.
+/// Expected and observed figure of a law, in one repetition.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Pair {
     pub expected: f64,
     pub seen: f64,
 }
 
-/// On which sides of what is expected a figure may not be.
+/// Sides on which a figure must not deviate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Bound {
     Both,
     AtMost,
 }
 
-/// What was seen of a law, in the unit of what is expected.
+/// Observed figure of a law, in the unit of the expected one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Reading {
     pub expected: f64,
@@ -44,33 +44,31 @@ pub struct Reading {
     pub high: f64,
 }
 
-/// What became of a law.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
     Holds(Reading),
     Broken(Reading),
-    /// The machine is too noisy to tell.
+    /// The machine is too noisy for a judgement.
     TooNoisy(Reading),
-    /// Broken in one measurement and not in the other.
+    /// Broken in one of two measurements.
     BrokenOnce(Reading),
-    /// Too few repetitions have a valid point, with the first reason.
+    /// Too few repetitions have a valid point; the first reason is given.
     Invalid {
         valid: usize,
         repetitions: usize,
         reason: String,
     },
-    /// The target does not do this, with its own reason.
+    /// The target lacks the feature, with its own reason.
     NotOffered(String),
 }
 
 impl Outcome {
-    /// Whether it says that the target is not measured rightly.
     pub fn is_broken(&self) -> bool {
         matches!(self, Self::Broken(_))
     }
 }
 
-/// Whether what chance has a part in agrees, by its interval; at least [`REPETITIONS_MIN`] pairs of positive numbers.
+/// Judges a law with randomness by its interval; needs at least [`REPETITIONS_MIN`] pairs of positive numbers.
 pub(super) fn agrees(pairs: &[Pair], bound: Bound) -> Outcome {
     let n = pairs.len() as f64;
     let logs: Vec<f64> = (pairs.iter())
@@ -88,7 +86,7 @@ pub(super) fn agrees(pairs: &[Pair], bound: Bound) -> Outcome {
     };
     let is_above = seen.low > expected * (1.0 + RESOLUTION);
     let is_below = bound == Bound::Both && seen.high < expected * (1.0 - RESOLUTION);
-    // What has no logarithm is no figure, and agrees with nothing.
+    // A value without a logarithm is no figure and agrees with nothing.
     match () {
         () if is_above || is_below || !mean.is_finite() => Outcome::Broken(seen),
         () if half > TELLING.ln_1p() => Outcome::TooNoisy(seen),
@@ -96,7 +94,7 @@ pub(super) fn agrees(pairs: &[Pair], bound: Bound) -> Outcome {
     }
 }
 
-/// Whether counts agree, to the last one in every repetition; `pairs` are not empty.
+/// Judges exact counts, in every repetition; `pairs` are not empty.
 pub(super) fn equals(pairs: &[Pair]) -> Outcome {
     let sum = |of: fn(&Pair) -> f64| pairs.iter().map(of).sum::<f64>();
     let seen = sum(|pair| pair.seen);

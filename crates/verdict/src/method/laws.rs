@@ -1,22 +1,19 @@
-//! The laws: each as what it says and what was seen, from the points of one repetition.
+//! The laws: each as an expected and an observed figure of the points of one repetition.
 
 use archive::Point;
 
 use super::judge::Pair;
 use super::roles::{Parameters, Role};
 
-/// The points of one repetition.
 pub(super) struct Round<'a> {
     pub points: Vec<&'a Point>,
     pub asked: &'a Parameters,
 }
 
-/// Why a repetition says nothing of a law.
+/// Reason why a repetition cannot judge a law.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Lack {
-    /// The target does not do it.
     Absent(Role),
-    /// A point failed a check.
     Invalid(String),
 }
 
@@ -43,7 +40,7 @@ impl Load {
         })
     }
 
-    /// Sessions without think time, and how many of them rate and service time say were in the target.
+    /// Sessions without think time, and the number that rate and service time place in the target.
     fn sessions(&self) -> Pair {
         Pair {
             expected: self.jobs,
@@ -87,7 +84,8 @@ pub(super) fn response_time(round: &Round<'_>) -> Found {
     })
 }
 
-/// With think time between them, so that a processor that wakes up faster under load does not look like more than twice.
+/// The users have think time, so that a processor that wakes up faster under load does not look like more than twice
+/// the rate.
 pub(super) fn users(round: &Round<'_>) -> Found {
     let (all, half) = (round.load(Role::Users)?, round.load(Role::HalfUsers)?);
     Ok(Pair {
@@ -131,7 +129,7 @@ pub(super) fn statements(round: &Round<'_>) -> Found {
     })
 }
 
-/// The difference of two delays: what a server's timer is late by is in both.
+/// The difference of two delays excludes the lateness of the server's timer, which is in both.
 pub(super) fn delay(round: &Round<'_>) -> Found {
     let ms = |role| Ok(round.load(role)?.service_s * 1e3);
     let [short, long] = Parameters::DELAYS_MS;
@@ -141,7 +139,7 @@ pub(super) fn delay(round: &Round<'_>) -> Found {
     })
 }
 
-/// Of statements that take ever the same time, which run in phase with whatever counts them.
+/// The statements always take the same time, so they run in phase with counters.
 pub(super) fn waits(round: &Round<'_>) -> Found {
     let delay = round.load(Role::ShortDelay)?;
     Ok(delay.sessions())
@@ -155,14 +153,15 @@ pub(super) fn slices(point: &Point) -> Found {
     Ok(load.sessions())
 }
 
-/// What the driver counted, and the rows that came to those `before`; whatever else is wrong with the points.
+/// Transactions that the driver counted, and the rows that were added to `before`, whatever else is wrong with the
+/// points.
 pub(super) fn committed(round: &Round<'_>, before: &mut f64) -> Found {
     let (commit, count) = (round.point(Role::Commit)?, round.point(Role::Count)?);
     let rows = count.figures.rows.unwrap_or_default() - Parameters::ROWS_BESIDE;
     let came = rows - std::mem::replace(before, rows);
     Ok(Pair {
         expected: commit.figures.operations.unwrap_or_default(),
-        // A look that found what does not add up is an operation that failed.
+        // A check that found a wrong sum is an operation that failed.
         seen: if count.reasons.is_empty() {
             came
         } else {
@@ -180,7 +179,7 @@ pub(super) fn counts(point: &Point) -> Option<Pair> {
     })
 }
 
-/// Σ service times by the accounts of the sessions, in seconds, against the same by the histogram, unless that is empty.
+/// Σ service times by the sessions, in seconds, against the sum by the histogram, unless that is empty.
 pub(super) fn times(point: &Point) -> Option<Pair> {
     let count = counted(point).filter(|count| *count > 0)? as f64;
     Some(Pair {

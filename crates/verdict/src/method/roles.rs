@@ -1,12 +1,12 @@
-//! The points that the laws relate to each other. Each is a step of one plan, in this order, so that all of them are measured
-//! in every repetition.
+//! Points that the laws relate to each other. Each is a step of one plan, in this order, so that every repetition
+//! measures all of them.
 
 use std::time::Duration;
 
-/// What a point is measured for.
+/// Purpose of a point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Role {
-    /// One session, a statement that asks for nothing, no think time.
+    /// One session, an empty statement, no think time.
     Idle,
     /// A few sessions that look up rows without think time.
     First,
@@ -29,12 +29,12 @@ pub enum Role {
     LongDelay,
     /// Transactions that change rows, some of them the same ones.
     Commit,
-    /// One look at everything they have changed, by another session.
+    /// One check of all their changes, by another session.
     Count,
 }
 
 impl Role {
-    /// In the order of the plan's steps.
+    /// All roles in the order of the plan's steps.
     pub const ALL: [Self; 14] = [
         Self::Idle,
         Self::First,
@@ -52,12 +52,11 @@ impl Role {
         Self::Count,
     ];
 
-    /// Number of its step, from 1.
     pub fn step(self) -> u32 {
         self as u32 + 1
     }
 
-    /// Name of its script; the code of its test has `S-` in front.
+    /// Name of its script; the code of its test is `S-` and this name.
     pub fn script(self) -> &'static str {
         match self {
             Self::Idle => "check-idle",
@@ -78,7 +77,7 @@ impl Role {
     }
 }
 
-/// The numbers by which the points are asked for, and the laws judged.
+/// Parameters of the points and of the laws.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Parameters {
     /// Users of [`Role::Users`]; even.
@@ -93,19 +92,19 @@ pub struct Parameters {
 impl Parameters {
     /// Statements of the transactions of [`Role::Many`].
     pub const STATEMENTS: u32 = 100;
-    /// How long the server waits in [`Role::ShortDelay`] and [`Role::LongDelay`].
+    /// Waits of the server in [`Role::ShortDelay`] and [`Role::LongDelay`].
     pub const DELAYS_MS: [f64; 2] = [10.0, 60.0];
-    /// Rows that [`Role::Count`] reads beside those that the transactions have left, one each.
+    /// Rows that [`Role::Count`] reads in addition to those of the transactions, one each.
     pub const ROWS_BESIDE: f64 = 1.0;
-    /// How long a statement of `mock:` takes.
+    /// Duration of a statement of `mock:`.
     pub const MOCK_US: f64 = 200.0;
-    /// How long one sleeps in slices of [`Self::SLICE`]: the eighth ends just within the slice, so that eight end in the part that
-    /// counts, which has room for little more than seven.
+    /// Duration of a statement in slices of [`Self::SLICE`]: the eighth ends just within the slice, so that eight end
+    /// in the part that counts, which has room for little more than seven.
     pub const SLICES_US: u64 = 12_400;
     pub const SLICES_JOBS: u32 = 4;
     pub const SLICE: Duration = Duration::from_millis(100);
 
-    /// Rate of [`Role::Open`]: a quarter of what the users reach, were they answered at once.
+    /// Rate of [`Role::Open`]: a quarter of the users' rate with zero response time.
     pub fn rate_per_s(&self) -> f64 {
         f64::from(self.users) / self.think_ms * 1e3 / 4.0
     }

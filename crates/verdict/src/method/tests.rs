@@ -1,4 +1,4 @@
-//! Every law with figures that keep it, and with figures that do not.
+//! Every law with figures that obey it, and with figures that do not.
 
 use std::collections::BTreeMap;
 
@@ -16,24 +16,24 @@ const ASKED: Parameters = Parameters {
     repetitions: 8,
 };
 
-/// A target of known speed, and what the one who measures it does wrong.
+/// A target of known speed, and the errors of its measurement.
 #[derive(Clone)]
 struct World {
     /// Time of a statement, s.
     statement_s: f64,
-    /// Standard deviation of the logarithm of everything that the machine's speed decides.
+    /// Standard deviation of the logarithm of everything that depends on the machine's speed.
     noise: f64,
     seed: u64,
-    /// What is told is multiplied by this, for one role alone.
+    /// Factor of the reported rate, by role.
     rate_told: BTreeMap<u32, f64>,
     response_told: BTreeMap<u32, f64>,
-    /// Part of what was recorded that the histograms have.
+    /// Part of the recorded operations that is in the histograms.
     recorded: f64,
-    /// Part of the acknowledged transactions that the database has.
+    /// Part of the acknowledged transactions that is in the database.
     kept: f64,
-    /// Length of a statement that is known to take [`Parameters::MOCK_US`].
+    /// Length of a statement of nominally [`Parameters::MOCK_US`].
     mock_us: f64,
-    /// What is told of the rate in slices.
+    /// Factor of the reported rate in slices.
     slices_told: f64,
 }
 
@@ -52,7 +52,7 @@ impl World {
         }
     }
 
-    /// Sessions of a role, time of an operation and from one to the next.
+    /// Sessions of a role, time of an operation, and time from one to the next.
     fn of(&self, role: Role) -> (u32, f64, f64) {
         let (users, think_s) = (ASKED.users, ASKED.think_ms / 1e3);
         let statements = |n: u32| self.statement_s * f64::from(n);
@@ -100,7 +100,7 @@ impl World {
         let service_s = service_s * speed;
         let cycle_s = match role {
             Role::Users | Role::LongThink | Role::HalfUsers | Role::Open => {
-                // Pauses that are drawn scatter by themselves.
+                // Random pauses scatter by themselves.
                 let n = f64::from(jobs) * ASKED.seconds / cycle_s;
                 cycle_s * (1.0 + random.normal() / n.sqrt())
             }
@@ -202,7 +202,7 @@ fn a_right_measurement_keeps_every_law() {
     assert!((4.5..5.6).contains(&own_us), "{own_us}");
 }
 
-/// Each fault breaks the laws that it contradicts, and no other.
+/// Each fault breaks exactly the laws that it contradicts.
 #[test]
 fn every_fault_is_found() {
     let told = |roles: &[Role], factor: f64| -> BTreeMap<u32, f64> {
@@ -291,7 +291,7 @@ fn every_fault_is_found() {
     ];
     for (what, world, laws) in cases {
         assert_eq!(broken(&world.find()), laws, "{what}");
-        // The second time as well.
+        // The second measurement has the same fault.
         let again = World {
             seed: 2,
             ..world.clone()
@@ -304,7 +304,7 @@ fn every_fault_is_found() {
     }
 }
 
-/// A point too short for its operations makes no law broken; one whose histogram is empty beside its operations does.
+/// A point too short for its operations breaks no law; one with operations and an empty histogram does.
 #[test]
 fn empty_points_say_nothing_of_times() {
     let (mut run, mock) = (World::right().run(), World::right().mock());
@@ -347,7 +347,7 @@ fn a_clock_that_runs_away_is_found() {
     assert_eq!(of(99.84), [Law::Clock]);
 }
 
-/// With so much noise nothing that chance has a part in is told, and what it has none in still is.
+/// With so much noise no law with randomness is judged, and all others still are.
 #[test]
 fn a_noisy_machine_is_no_broken_law() {
     let noisy = World {
@@ -369,7 +369,8 @@ fn a_noisy_machine_is_no_broken_law() {
     }
 }
 
-/// What the target does not do is not offered; points that failed a check say nothing; a look that did not add up says all.
+/// Features that the target lacks are not offered; points that failed a check judge nothing; a check with a wrong sum
+/// is exact.
 #[test]
 fn what_was_not_measured_is_not_judged() {
     let (mut run, mock) = (World::right().run(), World::right().mock());
@@ -430,7 +431,7 @@ fn a_law_is_broken_when_it_is_so_twice() {
     );
     for (first, second) in [(wrong(), right()), (right(), wrong())] {
         let found = confirmed(first, second);
-        // What was acknowledged and is lost once is lost.
+        // A transaction that was acknowledged and lost once is lost.
         assert_eq!(broken(&found), [Law::Committed]);
         let halves = outcome(&found, Law::HalvesRate);
         assert!(matches!(halves, Outcome::BrokenOnce(_)), "{halves:?}");
@@ -456,7 +457,7 @@ fn the_interval_is_the_golden_one() {
     assert!((seen.high - 1.092_6).abs() < 2e-4, "{seen:?}");
 }
 
-/// Nothing is no figure; more than allowed is as wrong as less, unless less is allowed; counts are exact.
+/// Zero is no figure; more than allowed is as wrong as less, unless less is allowed; counts are exact.
 #[test]
 fn bounds_are_those_that_are_asked_for() {
     assert!(agrees(&pairs(&[1.0, 0.0, 1.0, 1.0, 1.0]), Bound::Both).is_broken());
@@ -468,8 +469,8 @@ fn bounds_are_those_that_are_asked_for() {
     assert!(equals(&pairs(&[1.0, 1.0, 1.0 + 1e-9])).is_broken());
 }
 
-/// Simulated: a law that is true is called broken in one of a thousand, with any scatter; less with heavy tails. 10,000
-/// checks of 8 pairs; more than 24 would be chance once in 20,000.
+/// In this simulation a true law is called broken in one of a thousand, with any scatter, and less with heavy tails.
+/// 10,000 checks of 8 pairs would exceed 24 by chance once in 20,000.
 #[test]
 fn a_true_law_is_rarely_called_broken() {
     for (scatter, tails) in [(0.05, false), (0.3, false), (0.1, true)] {
@@ -495,7 +496,7 @@ fn a_true_law_is_rarely_called_broken() {
     }
 }
 
-/// Simulated: a figure that is half of the truth never passes, whatever the noise.
+/// In this simulation a figure that is half of the truth never passes, whatever the noise.
 #[test]
 fn what_is_wrong_by_half_never_holds() {
     for scatter in [0.01, 0.1, 0.2, 0.5] {

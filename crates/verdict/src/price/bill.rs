@@ -1,17 +1,17 @@
-//! The items of a price list for one platform: quantities, licences, amounts and totals.
+//! Items of a price list for one platform: quantities, licences, amounts and totals.
 
 use archive::{Fact, Run};
 
 use super::file::{Factor, FactorTable, Item, PriceList, Rule};
 use super::limit::users_at_limit;
 
-/// Hours of a year, which a machine that always runs is paid for.
+/// Hours of a year, for a machine that always runs.
 const HOURS_PER_YEAR: f64 = 8_760.0;
 const GB_PER_GIB: f64 = 1.073_741_824;
-/// Core factors are given to two digits: what their products miss of a whole number by less is rounding.
+/// Core factors have two digits, so their products miss a whole number by less than this.
 const ROUNDING: f64 = 1e-9;
 
-/// What quantities are counted by.
+/// Platform data that determine quantities.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Platform {
     pub processor: Option<(String, Origin)>,
@@ -23,7 +23,7 @@ pub struct Platform {
     pub users: Option<(f64, Origin)>,
 }
 
-/// Who says what is known of a platform.
+/// Source of a platform's data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
     Prices,
@@ -47,7 +47,7 @@ impl Origin {
 }
 
 impl Platform {
-    /// What is known: the file of prices before what was stated, before what was found.
+    /// Known data: the file of prices first, then the stated, then the detected ones.
     pub fn of(list: &PriceList, run: &Run) -> Self {
         let file = &list.stated;
         let stated = |section: &str, name: &str| stated(&run.inventory.facts, section, name);
@@ -88,28 +88,26 @@ fn stated<'a>(facts: &'a [Fact], section: &str, name: &str) -> Option<&'a str> {
     Some(&fact.value)
 }
 
-/// How many of an item.
+/// Number of units of an item.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Quantity {
     pub number: f64,
-    /// How it was counted: "32 cores × 0.5 (this machine)"; empty where the file says the number.
+    /// Derivation: "32 cores × 0.5 (this machine)"; empty if the file states the number.
     pub how: String,
 }
 
-/// A price before and after the discount.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Money {
     pub list: f64,
     pub net: f64,
 }
 
-/// One line of a bill.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Line {
     pub item: Item,
-    /// How many, or what is missing to say.
+    /// Number of units, or the missing data.
     pub quantity: Result<Quantity, String>,
-    /// The whole line over its term; `None` without a quantity.
+    /// Amount of the line over its term; `None` without a quantity.
     pub amount: Option<Money>,
 }
 
@@ -121,17 +119,17 @@ pub struct Bill {
     pub lines: Vec<Line>,
     /// Main memory of the platform in 10^9 bytes.
     pub memory_gb: Option<f64>,
-    /// Of all lines; `None` while the quantity of one is not known.
+    /// Sum of all lines; `None` if a quantity is unknown.
     pub total: Option<Money>,
-    /// What has no source or no date: "Oracle EE: no date". Ratios are not formed while there is any.
+    /// Items without source or date: "Oracle EE: no date". Any of them prevents ratios.
     pub without_source: Vec<String>,
 }
 
 impl Bill {
-    /// The total for ratios, or why there are none.
+    /// The total for ratios.
     ///
     /// # Errors
-    /// What is missing: a quantity, a source, a date.
+    /// The missing quantity, source, or date.
     pub fn for_ratios(&self) -> Result<Money, String> {
         let unknown = self
             .lines
@@ -153,12 +151,10 @@ impl Bill {
     }
 }
 
-/// The bill of a run's platform.
 pub fn bill(list: &PriceList, run: &Run) -> Bill {
     bill_of(list, &Platform::of(list, run))
 }
 
-/// The bill of a platform.
 pub fn bill_of(list: &PriceList, platform: &Platform) -> Bill {
     let lines: Vec<Line> = (list.items.iter())
         .map(|item| line(item, platform))
@@ -182,7 +178,7 @@ pub fn bill_of(list: &PriceList, platform: &Platform) -> Bill {
 fn line(item: &Item, platform: &Platform) -> Line {
     let quantity = quantity(item, platform);
     let amount = quantity.as_ref().ok().map(|quantity| {
-        // An hourly price already counts the term in its hours.
+        // An hourly price already includes the term in its hours.
         let years = match item.rule {
             Rule::PerHour => 1.0,
             _ => item.term_years.unwrap_or(1.0),
@@ -266,7 +262,7 @@ fn with_least(how: String, number: f64, least: f64) -> String {
     }
 }
 
-/// Licences for so many cores: whole ones.
+/// Number of licences for `cores`, rounded up.
 pub fn licences(cores: f64, factor: f64) -> f64 {
     (cores * factor - ROUNDING).ceil().max(0.0)
 }
@@ -290,7 +286,7 @@ fn factor_of(item: &Item, factor: &Factor, platform: &Platform) -> Result<f64, S
     })
 }
 
-/// What has no source or no date, each once.
+/// Items without source or date, each once.
 fn without_source(list: &PriceList) -> Vec<String> {
     let lacks = |name: &str, source: &Option<String>, date: &Option<String>| {
         let what = match (source, date) {
@@ -332,19 +328,19 @@ fn table_of(rule: &Rule) -> Option<&FactorTable> {
     }
 }
 
-/// What fewer cores save of one item.
+/// Savings of fewer cores on one item.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Saved {
     pub part: String,
-    /// Licences, or whatever is priced by cores.
+    /// Licences, or other units that are priced by cores.
     pub fewer: f64,
     pub amount: Money,
 }
 
-/// What so many cores fewer save of each item that is priced by cores.
+/// Savings of `fewer` cores on each item that is priced by cores.
 ///
 /// # Errors
-/// What is missing to say: a core factor, the processor.
+/// The missing core factor or processor.
 pub fn saved_by_cores(
     list: &PriceList,
     processor: Option<(String, Origin)>,

@@ -1,4 +1,4 @@
-//! What a change costs beside what it brings: two bills and a comparison.
+//! Cost and gain of a change: two bills and a comparison.
 
 use archive::Better;
 use stats::Interval;
@@ -8,42 +8,42 @@ use super::bill::{Bill, Money};
 use crate::compare::{Comparison, Row};
 use crate::metric::{self, Metric};
 
-/// What the second platform costs more, and what its figures then cost.
+/// Additional cost of the second platform, and the resulting prices of its figures.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Change {
     pub currency: String,
-    /// Total of each side; `None` where it is not known, or is in another currency or for another time than the other.
+    /// Total of each side; `None` if it is unknown, or in another currency or for another time than the other's.
     pub totals: [Option<Money>; 2],
     pub refused: Option<String>,
-    /// For each primary metric; empty where `refused`.
+    /// Gain of each primary metric; empty if `refused`.
     pub gains: Vec<Gain>,
 }
 
 impl Change {
-    /// What B costs more than A, net; less than 0 where it is cheaper.
+    /// Additional net cost of B, negative if it is cheaper.
     pub fn extra(&self) -> Option<f64> {
         let [a, b] = self.totals;
         Some(b?.net - a?.net)
     }
 }
 
-/// One metric: what it gains, and what that costs.
+/// Gain of one metric, and its price.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Gain {
     pub metric: Metric,
     pub unit: &'static str,
-    /// Performance of B divided by that of A, above 1 where B is better: of times the inverse.
+    /// Performance of B divided by that of A, above 1 if B is better: for times the inverse.
     pub performance: Interval,
-    /// Price of the performance: that of B divided by that of A, below 1 where B gives more for the money. `None` where
-    /// A costs nothing.
+    /// Price of the performance of B divided by that of A, below 1 if B gives more for the money. `None` if A costs
+    /// nothing.
     pub price_of_performance: Option<Interval>,
-    /// What one further unit of the figure (of times: one unit less) costs. `None` where nothing more is paid, or where
-    /// the interval does not exclude that nothing is gained.
+    /// Cost of one further unit of the figure (for times: one unit less). `None` if B costs no more, or if the
+    /// interval includes no gain.
     pub per_unit: Option<Interval>,
 }
 
-/// What the change from A to B costs and brings, by the net totals. The intervals are those of the comparison: prices
-/// have none.
+/// Cost and gain of the change from A to B, by the net totals. The intervals are those of the comparison: prices have
+/// none.
 pub fn change(a: &Bill, b: &Bill, compared: &Comparison) -> Change {
     let refused = refused(a, b);
     // Amounts of different currencies or times have no difference either.
@@ -107,7 +107,6 @@ fn gain(cost_a: f64, cost_b: f64, row: &Row) -> Option<Gain> {
     })
 }
 
-/// 1 divided by it: the ends change places.
 fn inverse(of: Interval) -> Interval {
     Interval {
         estimate: 1.0 / of.estimate,
@@ -117,7 +116,7 @@ fn inverse(of: Interval) -> Interval {
     }
 }
 
-/// Extra price ÷ units gained, base × |ratio − 1|.
+/// Additional price ÷ units gained, base × |ratio − 1|.
 fn per_unit(extra: f64, base: f64, ratio: Interval, better: Better) -> Option<Interval> {
     let gained = |ratio: f64| match better {
         Better::Lower => base * (1.0 - ratio),

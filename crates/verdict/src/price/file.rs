@@ -6,34 +6,29 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use toml::Spanned;
 
-/// A longer file is no file of prices.
 const FILE_BYTES_MAX: u64 = 1 << 20;
-/// Most items of a file.
 pub const ITEMS_MAX: usize = 1_000;
 
-/// What the parts of a platform cost, in one currency.
+/// Prices of the parts of a platform, in one currency.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PriceList {
     pub file: String,
     pub currency: String,
     /// Years for which the items with a term are paid; `None` if all are paid once.
     pub term_years: Option<f64>,
-    /// In the order of the file.
     pub items: Vec<Item>,
-    /// What the file says about the platform, before what the run knows.
+    /// Facts of the file about the platform, which override those of the run.
     pub stated: Stated,
 }
 
-/// One line of a bill.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Item {
     /// Name or number of the part.
     pub part: String,
-    /// What it is, in its owner's words.
     pub description: Option<String>,
     pub rule: Rule,
     pub list: f64,
-    /// Taken off the list price, as a share.
+    /// Discount on the list price, as a share.
     pub discount: f64,
     /// Years for which it is paid: the list price is that of one year.
     pub term_years: Option<f64>,
@@ -41,30 +36,30 @@ pub struct Item {
     pub date: Option<String>,
 }
 
-/// How many of an item are needed.
+/// Rule for the number of units.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Rule {
-    /// As many as the file says.
+    /// Fixed number.
     Number(f64),
     /// Cores times a factor, rounded up.
     PerCore {
         factor: Factor,
-        /// Least number, whatever the cores.
+        /// Minimum, whatever the cores.
         least: f64,
     },
     PerSocket,
-    /// By storage capacity, 10^12 bytes.
+    /// Storage capacity in 10^12 bytes.
     PerTb,
-    /// By the hours of the term, in which it always runs.
+    /// Hours of the term, in which it always runs.
     PerHour,
-    /// By users, and no fewer than so many for each processor licence.
+    /// Users, with a minimum per processor licence.
     PerUser {
         least_per_licence: f64,
         factor: Factor,
     },
 }
 
-/// How many licences a core needs.
+/// Number of licences per core.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Factor {
     /// The same for every processor.
@@ -77,13 +72,13 @@ pub struct FactorTable {
     pub name: String,
     pub source: Option<String>,
     pub date: Option<String>,
-    /// Words that the name of a processor holds, and its factor.
+    /// Words in the name of a processor, and its factor.
     pub factors: Vec<(String, f64)>,
     /// Factor of every other processor.
     pub others: Option<f64>,
 }
 
-/// What the file says about the platform.
+/// Facts of the file about the platform.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Stated {
@@ -96,7 +91,7 @@ pub struct Stated {
     pub users: Option<f64>,
 }
 
-/// Why a file of prices cannot be used.
+/// Reason why a file of prices cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum PriceError {
     #[error("the prices file {} cannot be read: {reason}", path.display())]
@@ -109,7 +104,7 @@ pub enum PriceError {
 }
 
 impl FactorTable {
-    /// Factor of a processor, by the entry of most words that its name holds; `None` if no entry is for it.
+    /// Factor of a processor, by the entry with the most words in its name; `None` without one.
     pub fn of(&self, processor: &str) -> Option<f64> {
         let name = processor.to_lowercase();
         let words = |entry: &str| entry.split_whitespace().count();
@@ -118,7 +113,7 @@ impl FactorTable {
             words.all(|word| name.contains(&word.to_lowercase()))
         };
         let fit = self.factors.iter().filter(|(entry, _)| is_for(entry));
-        // Of entries with as many words the first: `max_by_key` would take the last.
+        // Of entries with equally many words the first counts: `max_by_key` would take the last.
         let most = fit.rev().max_by_key(|(entry, _)| words(entry));
         most.map(|(_, factor)| *factor).or(self.others)
     }
@@ -128,7 +123,7 @@ impl PriceList {
     /// Reads a file of prices.
     ///
     /// # Errors
-    /// When it cannot be read, or as [`PriceList::parse`].
+    /// It cannot be read, or errors of [`PriceList::parse`].
     pub fn load(path: &Path) -> Result<Self, PriceError> {
         let unreadable = |reason| PriceError::Unreadable {
             path: path.to_owned(),
@@ -141,7 +136,7 @@ impl PriceList {
     /// Parses the text of the file called `file`.
     ///
     /// # Errors
-    /// One sentence with the line of what is wrong, and what is right.
+    /// One sentence with the line of the error, and the valid form.
     pub fn parse(file: &str, text: &str) -> Result<Self, PriceError> {
         let wrong = |what| PriceError::Wrong {
             file: file.to_owned(),
@@ -244,11 +239,11 @@ impl Read {
     }
 }
 
-/// What all items share.
+/// State that all items share.
 struct Whole {
     currency: Option<String>,
     term_years: Option<f64>,
-    /// Whether some item is paid over the term.
+    /// Some item is paid over the term.
     term_used: bool,
 }
 
@@ -275,7 +270,7 @@ impl Whole {
         })
     }
 
-    /// One currency for all: rates of exchange are no part of a file.
+    /// All items have one currency, because a file has no rates of exchange.
     fn agree_on_currency(&mut self, at: &Range<usize>, item: &ReadItem) -> Result<(), Fault> {
         let Some(own) = item.currency.clone() else {
             return match self.currency {
@@ -306,7 +301,8 @@ impl Whole {
         }
     }
 
-    /// The term of an item that is paid by the year or the hour. One for all: a total over different times has none.
+    /// Term of an item that is paid by the year or the hour. All items share one, because a total over different
+    /// times has none.
     fn term(
         &mut self,
         at: &Range<usize>,
@@ -528,7 +524,7 @@ fn currency(value: Spanned<String>) -> Result<String, Fault> {
     }
 }
 
-/// A day, a month or a year: what price lists tell.
+/// A day, a month or a year, as in price lists.
 fn date(value: Spanned<toml::Value>) -> Result<String, Fault> {
     let text = match value.get_ref() {
         toml::Value::String(text) => text.clone(),

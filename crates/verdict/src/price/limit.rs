@@ -1,4 +1,4 @@
-//! The largest number of users that keeps the response-time limit of a run.
+//! Largest number of users within the response-time limit of a run.
 
 use archive::{Point, Run};
 use serde::Serialize;
@@ -30,7 +30,7 @@ pub fn users_at_limit(run: &Run) -> Option<f64> {
     users.min().map(f64::from)
 }
 
-/// Users of the largest supported level and the orders there, by repetition; `None` where no users were at work.
+/// Users of the largest supported level and the orders there, by repetition; `None` without users.
 #[allow(clippy::type_complexity, reason = "read at one place")]
 pub fn orders_at_limit(run: &Run, target: u32) -> Option<Result<(Vec<u32>, Vec<f64>), NotKnown>> {
     let points = run.points.iter();

@@ -1,4 +1,4 @@
-//! What a run delivers for its price: the total divided by its figures.
+//! Prices of a run's figures: the total divided by each.
 
 use archive::{Component, Point, Run};
 use stats::summary::median;
@@ -8,12 +8,13 @@ use super::limit::{NotKnown, orders_at_limit};
 use crate::metric::Metric;
 use crate::ramps::USERS;
 
-/// Random I/Os a second of a disk with 15,000 rpm: of the document below, which sets 147,000 beside about 600 of them.
+/// Random I/Os per second of a disk with 15,000 rpm, from the document below, which compares 147,000 with about 600
+/// disks.
 const IOPS_PER_DISK_15K: f64 = 147_000.0 / 600.0;
-/// Where that figure is from.
+/// Source of that figure.
 pub const DISKS_SOURCE: &str = "Benchware, Oracle 11.2 on HP ProLiant DL980 with Violin VMA 3205, 2012, slide \"Random write\": 147,000 IOPS need about 600 disks with 15,000 rpm, which is 245 IOPS each";
 
-/// Disks with 15,000 rpm that so many random I/Os a second would need.
+/// Disks with 15,000 rpm that `iops` random I/Os per second would need.
 pub fn disks_15k(iops: f64) -> f64 {
     (iops / IOPS_PER_DISK_15K).ceil()
 }
@@ -36,7 +37,6 @@ impl What {
         }
     }
 
-    /// The unit that has a price.
     pub fn unit(self) -> &'static str {
         match self {
             Self::OrdersAtLimit => "1,000 new orders/min at the limit",
@@ -46,7 +46,6 @@ impl What {
         }
     }
 
-    /// What the figure itself is counted in.
     pub fn figure_unit(self) -> &'static str {
         match self {
             Self::OrdersAtLimit => "new orders/min",
@@ -56,7 +55,7 @@ impl What {
         }
     }
 
-    /// How much of the figure one unit is.
+    /// Amount of the figure in one unit.
     fn size(self) -> f64 {
         match self {
             Self::OrdersAtLimit => 1_000.0,
@@ -65,22 +64,21 @@ impl What {
     }
 }
 
-/// A figure and what one unit of it costs.
+/// A figure and the price of one unit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Worth {
     pub what: What,
     pub target: String,
-    /// Test, and how parallel it was where all repetitions agree: "T626@8".
+    /// Test, with its level if all repetitions agree: "T626@8".
     pub place: String,
-    /// The figure: median of the repetitions, the lowest and the highest.
+    /// Figure: median of the repetitions, the lowest and the highest.
     pub figure: Result<[f64; 3], NotKnown>,
     pub repetitions: usize,
-    /// Price of one unit, at the median, at the highest and at the lowest figure; `None` where there is no figure or
-    /// the total is not fit for ratios.
+    /// Price of one unit, at the median, at the highest and at the lowest figure; `None` without a figure or a total
+    /// for ratios.
     pub price: Option<[Money; 3]>,
 }
 
-/// What a run delivers, each with its price.
 pub fn worth(bill: &Bill, run: &Run) -> Vec<Worth> {
     let total = bill.for_ratios().ok();
     let mut all = Vec::new();
@@ -104,7 +102,8 @@ pub fn worth(bill: &Bill, run: &Run) -> Vec<Worth> {
         if let Some((place, values)) = best_iops(run, number as u32) {
             all.push(of(What::Iops, place, values));
         }
-        // The tables of a test are no capacity: that is what the memory holds of tables that compress as well.
+        // The tables of a test are no capacity: the figure is the amount of tables with the same compression that the
+        // memory holds.
         for (place, factors) in
             of_tests(run, number as u32, "compress_factor", |test| test == LIFTED)
         {
@@ -123,7 +122,6 @@ pub fn worth(bill: &Bill, run: &Run) -> Vec<Worth> {
     all
 }
 
-/// Test that tells the size of all tables that were lifted.
 const LIFTED: &str = "LIFT-ALL";
 
 fn of_values(
@@ -157,7 +155,7 @@ fn of_values(
     }
 }
 
-/// The test of storage with the most I/Os a second at the device.
+/// The test of storage with the most I/Os per second at the device.
 fn best_iops(run: &Run, target: u32) -> Option<(String, Vec<f64>)> {
     let of_storage = |test: &str| {
         let mut points = run.points.iter();
@@ -170,7 +168,7 @@ fn best_iops(run: &Run, target: u32) -> Option<(String, Vec<f64>)> {
     })
 }
 
-/// Every test of a target that tells a figure above 0, with its best in each repetition.
+/// Every test of a target with a figure above 0, with its best in each repetition.
 fn of_tests(
     run: &Run,
     target: u32,
@@ -209,7 +207,7 @@ fn of_tests(
     tests.into_iter().filter_map(of_test).collect()
 }
 
-/// "T626@8", and "T626" where the repetitions differ.
+/// "T626@8", or "T626" if the repetitions differ.
 fn at(test: &str, levels: &[u32]) -> String {
     match levels {
         [first, others @ ..] if others.iter().all(|other| other == first) => {

@@ -1,12 +1,12 @@
-//! At which place of a database requests were timed: names of devices change from run to run, what they hold does not.
+//! Contents of the device with timed requests, because names of devices change from run to run.
 
 use archive::{DeviceUse, OperationTimes, Point};
 
-/// Devices below each other that are followed.
+/// Levels of devices that are followed.
 const DEPTH_MAX: usize = 8;
 
-/// What the device of these times holds first, as "data" or "log"; for one that lies below it "below data". Empty where
-/// nobody timed requests, or where nothing is known of the devices.
+/// First content of the device of these times, as "data" or "log"; "below data" for a device below that one. Empty
+/// without timed requests, or if the devices are unknown.
 pub fn place(point: &Point, times: &OperationTimes) -> String {
     if times.observer != "device" {
         return String::new();
@@ -14,7 +14,7 @@ pub fn place(point: &Point, times: &OperationTimes) -> String {
     if !point.devices.is_empty() {
         return of_device(&point.devices, &times.subject);
     }
-    // Before there were several, the only device was that of the data; those of parameter files hold no database.
+    // In older archives the only device is that of the data; those of parameter files hold no database.
     let is_single =
         |other: &&OperationTimes| other.observer == "device" && other.subject != times.subject;
     match point.by_operation.times.iter().find(is_single) {
@@ -62,7 +62,7 @@ mod tests {
             device("vdb", &[Purpose::Log], &[]),
             device("md0", &[], &["dm-0"]),
             device("sda", &[], &["md0"]),
-            // A circle, which no kernel makes.
+            // This is a cycle, which no kernel has.
             device("odd", &[], &["odd"]),
         ];
         for (name, place) in [

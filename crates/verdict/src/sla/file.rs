@@ -6,19 +6,17 @@ use archive::FIGURES;
 
 use crate::metric::{Metric, MetricError, PERCENTILES};
 
-/// A longer file is no file of limits.
 const FILE_BYTES_MAX: u64 = 1 << 20;
-/// Most limits of a file.
 pub const LIMITS_MAX: usize = 1_000;
-/// Longest reason, in characters: it stands in one line.
+/// Longest reason in characters, because it is printed in one line.
 const REASON_CHARS_MAX: usize = 500;
 const FILE_KEYS: [&str; 1] = ["limit"];
 const LIMIT_KEYS: [&str; 4] = ["metric", "at_least", "at_most", "reason"];
 
-/// What a run is held against.
+/// Limits of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sla {
-    /// The limits in the order of the file; no metric stands there twice.
+    /// Limits in the order of the file, with distinct metrics.
     pub limits: Vec<Limit>,
 }
 
@@ -29,11 +27,11 @@ pub struct Limit {
     pub at_least: Option<f64>,
     /// Largest value that keeps it.
     pub at_most: Option<f64>,
-    /// Why there is this limit, in its owner's words.
+    /// Reason in its owner's words.
     pub reason: Option<String>,
 }
 
-/// Why a file of limits cannot be used.
+/// Reason why a file of limits cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum SlaError {
     #[error("the limits file {} cannot be read: {reason}", path.display())]
@@ -49,7 +47,7 @@ impl Sla {
     /// Reads a file of limits.
     ///
     /// # Errors
-    /// When it cannot be read, or as [`Sla::parse`].
+    /// It cannot be read, or errors of [`Sla::parse`].
     pub fn load(path: &Path) -> Result<Self, SlaError> {
         let unreadable = |reason| SlaError::Unreadable {
             path: path.to_owned(),
@@ -62,7 +60,7 @@ impl Sla {
     /// Parses the text of the file called `file`.
     ///
     /// # Errors
-    /// One sentence with the place of what is wrong, and the nearest known word.
+    /// One sentence with the position of the error, and the nearest known word.
     pub fn parse(file: &str, text: &str) -> Result<Self, SlaError> {
         parse(text).map_err(|what| SlaError::Wrong {
             file: file.to_owned(),
@@ -156,7 +154,7 @@ fn text_of<'a>(table: &'a toml::Table, key: &str) -> Result<Option<&'a str>, Str
     }
 }
 
-/// A bound that can be missed or kept: no figure is negative, infinite or NaN.
+/// A bound that can be missed and kept: no figure is negative, infinite or NaN.
 fn bound(table: &toml::Table, key: &str) -> Result<Option<f64>, String> {
     let value = match table.get(key) {
         None => return Ok(None),

@@ -1,4 +1,4 @@
-//! The judgement: every limit held against every target that has its test.
+//! The judgement: every limit against every target that has its test.
 
 use std::collections::BTreeSet;
 
@@ -12,32 +12,30 @@ use super::file::{Limit, Sla};
 use super::levels::dop;
 use crate::metric::{Metric, figure_of};
 
-/// Confidence asked of the interval of the median; the exact method attains at least this.
+/// Nominal confidence of the interval of the median; the exact method attains at least this.
 const CONFIDENCE: f64 = 0.95;
 
-/// A run held against limits.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Judgement {
-    /// Whether the run as a whole can carry a judgement.
+    /// Validity of the whole run.
     pub soundness: Soundness,
     /// One row for each limit and target, in the order of the file and the run.
     pub rows: Vec<Row>,
-    /// Targets that a limit for all targets does not reach, because they have no point of its test.
+    /// Targets without a point of the test of a limit for all targets.
     pub left_out: Vec<LeftOut>,
 }
 
-/// What is to be said of the run before its limits.
+/// Validity of the run apart from its limits.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Soundness {
-    /// Why the run as a whole is unsound: it is not complete, or its record was changed.
+    /// Reasons why the whole run is unsound: it is incomplete, or its record was changed.
     pub faults: Vec<String>,
-    /// Points that failed a check; they fail the limits that cover them, and only those.
+    /// Points that failed a check; they fail only the limits that cover them.
     pub points_invalid: usize,
-    /// All points that were measured.
+    /// All measured points.
     pub points: usize,
 }
 
-/// One limit on one target.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
     /// The limit as its file states it.
@@ -47,15 +45,12 @@ pub struct Row {
     pub outcome: Outcome,
 }
 
-/// What came out of one limit on one target.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
     /// The median keeps the limit.
     Met(Finding),
-    /// The median does not keep it.
     Missed {
         finding: Finding,
-        /// The bound that is not kept.
         bound: Bound,
         limit: f64,
     },
@@ -63,26 +58,22 @@ pub enum Outcome {
     Unjudged { why: String },
 }
 
-/// One of the two bounds of a limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Bound {
-    /// The value lies below `at_least`.
     AtLeast,
-    /// The value lies above `at_most`.
     AtMost,
 }
 
-/// The value that was judged, and how far it can be trusted.
+/// Judged value, with its certainty.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finding {
     pub value: f64,
-    /// Value of each repetition, `None` where it tells none.
+    /// Value of each repetition, `None` if missing.
     pub values: Vec<Option<f64>>,
     /// Exact interval of the median, from six repetitions on.
     pub interval: Option<Interval>,
-    /// How sure the judgement is.
     pub surety: Surety,
-    /// Jobs and threads at which the values were found; several where the best level changes.
+    /// Jobs and threads of the values; several if the best level changes.
     pub levels: BTreeSet<(u32, u32)>,
     /// Steps of the plan whose points were candidates; of several, the best one counted.
     pub steps: BTreeSet<u32>,
@@ -92,26 +83,25 @@ pub struct Finding {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Surety {
-    /// The whole interval lies on the same side of the limit.
+    /// The whole interval is on the same side of the limit.
     Clear,
-    /// The interval crosses the limit: another run may come out otherwise.
+    /// The interval includes the limit: another run may differ.
     WithinNoise,
-    /// Two to five repetitions carry no interval.
+    /// Two to five repetitions have no interval.
     FewRepetitions,
-    /// One repetition says nothing about noise.
+    /// One repetition does not show noise.
     OneRepetition,
 }
 
-/// A target that a limit does not reach.
+/// A target that a limit does not apply to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeftOut {
     /// The limit's metric with the target's name filled in.
     pub metric: Metric,
-    /// Why the target has no point of the test.
+    /// Reason why the target has no point of the test.
     pub reason: String,
 }
 
-/// Holds every limit against the run.
 pub fn judge(run: &Run, sla: &Sla) -> Judgement {
     let mut judgement = Judgement {
         soundness: soundness(run),
@@ -135,22 +125,19 @@ pub fn judge(run: &Run, sla: &Sla) -> Judgement {
 }
 
 impl Judgement {
-    /// Whether the run as a whole is sound; an unsound one decides nothing, whatever its limits say.
+    /// False if the run as a whole is unsound and decides nothing, whatever its limits say.
     pub fn sound(&self) -> bool {
         self.soundness.faults.is_empty()
     }
 
-    /// Rows whose limit is met.
     pub fn met(&self) -> usize {
         self.count(|o| matches!(o, Outcome::Met(_)))
     }
 
-    /// Rows whose limit is missed by a valid figure.
     pub fn missed(&self) -> usize {
         self.count(|o| matches!(o, Outcome::Missed { .. }))
     }
 
-    /// Rows that cannot be judged.
     pub fn unjudged(&self) -> usize {
         self.count(|o| matches!(o, Outcome::Unjudged { .. }))
     }
@@ -161,7 +148,6 @@ impl Judgement {
 }
 
 impl Outcome {
-    /// What was measured; `None` when it cannot be judged.
     pub fn finding(&self) -> Option<&Finding> {
         match self {
             Self::Met(finding) | Self::Missed { finding, .. } => Some(finding),
@@ -169,7 +155,7 @@ impl Outcome {
         }
     }
 
-    /// By how many percent of the limit it is missed; `None` when it is not, or the limit is 0.
+    /// Excess over the limit in percent; `None` if it is met, or the limit is 0.
     pub fn missed_by_pct(&self) -> Option<f64> {
         match self {
             Self::Missed { finding, limit, .. } if *limit > 0.0 => {
@@ -197,7 +183,7 @@ fn soundness(run: &Run) -> Soundness {
     }
 }
 
-/// Names of the targets on which the limit must hold; the others go to `left_out`, with the reason.
+/// Targets on which the limit must hold; the others go to `left_out`, with the reason.
 fn targets(run: &Run, limit: &Limit, left_out: &mut Vec<LeftOut>) -> Vec<String> {
     if limit.metric.target.is_some() {
         return Vec::new();
@@ -217,14 +203,14 @@ fn targets(run: &Run, limit: &Limit, left_out: &mut Vec<LeftOut>) -> Vec<String>
             });
         }
     }
-    // Where no target has the test there is one row that says so, and nothing to leave out.
+    // If no target has the test, one row says so.
     if !with.is_empty() {
         left_out.extend(without);
     }
     with
 }
 
-/// Why a target cannot do a test, as the run recorded it.
+/// Reason why a target cannot run a test, as the run recorded it.
 fn missing(run: &Run, target: u32, test: &str) -> Option<String> {
     run.missing
         .iter()
@@ -262,7 +248,7 @@ fn outcome(run: &Run, limit: &Limit, metric: &Metric) -> Outcome {
     }
 }
 
-/// An invalid point under a limit fails it: nobody knows what a right answer would have cost.
+/// An invalid point under a limit fails it, because the figure of a correct answer is unknown.
 fn why_invalid(covered: &[&Point]) -> Option<String> {
     let mut invalid = covered.iter().filter(|p| !p.valid());
     let first = invalid.next()?;
@@ -281,7 +267,7 @@ fn why_invalid(covered: &[&Point]) -> Option<String> {
     ))
 }
 
-/// Why no point of the run is covered.
+/// Reason why no point of the run is covered.
 fn why_nothing(run: &Run, metric: &Metric) -> String {
     let target = match &metric.target {
         None => None,
@@ -353,7 +339,7 @@ fn surety(finding: &Finding, limit: &Limit) -> Surety {
     }
 }
 
-/// The bound that a value does not keep; a value on the bound keeps it.
+/// The bound that a value violates; a value on the bound keeps it.
 fn broken(limit: &Limit, value: f64) -> Option<(Bound, f64)> {
     let low = limit.at_least.filter(|low| value < *low);
     let high = limit.at_most.filter(|high| value > *high);

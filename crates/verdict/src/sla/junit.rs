@@ -1,13 +1,12 @@
-//! The judgement as JUnit XML, in the dialect that Jenkins and GitLab read: one test case for the run as a
-//! whole and one for each limit and target. Names hold no values, so that a build server keeps the history
-//! of a limit when its bound is changed.
+//! The judgement as JUnit XML, in the dialect of Jenkins and GitLab: one test case for the run as a whole and one for
+//! each limit and target. Names exclude values, so that a build server keeps the history of a limit when its bound is
+//! changed.
 
 use archive::{Run, RunState};
 
 use super::hold::{Judgement, Outcome, Row};
 use super::words::{limits, plain, sentence};
 
-/// The judgement as a JUnit document.
 pub fn junit(run: &Run, judgement: &Judgement) -> String {
     let name = attribute(&run.label);
     let counts = format!(
@@ -36,7 +35,7 @@ pub fn junit(run: &Run, judgement: &Judgement) -> String {
         &fault(judgement),
     ));
     for row in &judgement.rows {
-        // Up to the last dot, a build server takes a class name for the name of a package.
+        // A build server takes everything up to the last dot of a class name for a package.
         let class = format!("dbdyno.sla.{}", row.limit.metric);
         xml.push_str(&case(&class, &row.metric.to_string(), &content(row)));
     }
@@ -74,7 +73,7 @@ fn element(name: &str, kind: &str, message: &str, text: &str) -> String {
     format!("      <{name} message=\"{message}\" type=\"{kind}\">{text}</{name}>\n")
 }
 
-/// What a reader of the build needs to find the run again; addresses of targets are not told.
+/// Data by which a reader of the build finds the run; addresses of targets are omitted.
 fn properties(run: &Run) -> Vec<(String, String)> {
     let platform = &run.platform;
     let state = match run.state {
@@ -111,7 +110,7 @@ fn attribute(text: &str) -> String {
     escape(text).replace('"', "&quot;")
 }
 
-/// Escapes text and drops what no XML document may hold.
+/// Escapes text and drops characters that XML forbids.
 fn escape(text: &str) -> String {
     plain(text)
         .replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}")

@@ -1,13 +1,13 @@
-//! Degrees of parallelism: as numbers and in words.
+//! Degrees of parallelism, as numbers and in words.
 
 use std::collections::BTreeSet;
 
-/// Degree of parallelism; an archive that somebody changed may hold any numbers.
+/// Degree of parallelism; an altered archive may contain any numbers.
 pub(super) fn dop((jobs, threads): (u32, u32)) -> u64 {
     u64::from(jobs) * u64::from(threads)
 }
 
-/// Degrees of parallelism: "DOP 4", "DOP 4 and 8", "DOP 8 (1 x 8)" where threads have a part in it.
+/// Degrees of parallelism: "DOP 4", "DOP 4 and 8", "DOP 8 (1 x 8)" with threads.
 pub fn levels(levels: &BTreeSet<(u32, u32)>) -> String {
     let one = |level: &(u32, u32)| match *level {
         (_, 1) => dop(*level).to_string(),

@@ -1,5 +1,5 @@
-//! The judgement for a person: what is wrong with the run, a line for each limit with its figure, those that were missed
-//! first, and the count of those met.
+//! The judgement for a person: problems of the run, a line for each limit with its figure, the missed ones first, and
+//! the number of those met.
 
 use archive::Run;
 
@@ -9,7 +9,7 @@ use super::words::{plain, sentence};
 pub fn text(run: &Run, judgement: &Judgement) -> String {
     let mut lines = about_the_run(run, judgement);
     let mut rows: Vec<&Row> = judgement.rows.iter().collect();
-    // Stable: limits of one kind stay in the order of the file.
+    // The sort is stable, so limits of one kind stay in the order of the file.
     rows.sort_by_key(|row| rank(&row.outcome));
     for row in rows {
         let word = WORDS[rank(&row.outcome)];
@@ -24,10 +24,10 @@ pub fn text(run: &Run, judgement: &Judgement) -> String {
     lines.join("\n") + "\n"
 }
 
-/// What the lines begin with, by the rank of their outcomes.
+/// First words of the lines, by the rank of their outcomes.
 const WORDS: [&str; 4] = ["missed", "failed", "noise", "met"];
 
-/// The order in which outcomes are told: what needs to be looked at first.
+/// Rank of an outcome in the output, the most urgent first.
 fn rank(outcome: &Outcome) -> usize {
     match outcome {
         Outcome::Missed { .. } => 0,
@@ -53,7 +53,7 @@ fn about_the_run(run: &Run, judgement: &Judgement) -> Vec<String> {
     lines
 }
 
-/// "3 of 5 limits met (2 from one repetition); 1 missed, 1 cannot be judged".
+/// Example: "3 of 5 limits met (2 from one repetition); 1 missed, 1 cannot be judged".
 fn count(judgement: &Judgement) -> String {
     let met_with = |surety| {
         let is = |o: &Outcome| matches!(o, Outcome::Met(finding) if finding.surety == surety);

@@ -6,12 +6,12 @@ use super::hold::{Bound, Finding, Outcome, Row, Surety};
 use super::levels::levels;
 use crate::metric::unit;
 
-/// Significant digits of a measured value, unless more are needed to tell it from its limit.
+/// Significant digits of a value, unless more are needed to separate it from its limit.
 const DIGITS: usize = 4;
-/// All digits that a double has.
+/// All digits of a double.
 const DIGITS_MAX: usize = 17;
 
-/// What a row says, in one sentence without the metric.
+/// Sentence of a row without the metric.
 pub fn sentence(row: &Row) -> String {
     let text = match &row.outcome {
         Outcome::Unjudged { why } => format!("cannot be judged: {why}"),
@@ -43,7 +43,7 @@ pub fn sentence(row: &Row) -> String {
     plain(&format!("{text}{steps}{reason}"))
 }
 
-/// The bounds: "at least 1,000 ops/s".
+/// Bounds, such as "at least 1,000 ops/s".
 pub fn limits(row: &Row) -> String {
     let bound = |words: &str, value: f64| format!("{words} {}", with_unit(row, &exact(value)));
     let low = row.limit.at_least.map(|v| bound("at least", v));
@@ -52,14 +52,14 @@ pub fn limits(row: &Row) -> String {
     both.join(" and ")
 }
 
-/// One line without control characters: what stands in an archive may come from anywhere.
+/// One line without control characters, because an archive may come from anywhere.
 pub fn plain(text: &str) -> String {
     let printable = |c: char| if c.is_control() { ' ' } else { c };
     let text: String = text.chars().map(printable).collect();
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The median, with the interval where there is one.
+/// The median, with the interval if there is one.
 fn measured(row: &Row, finding: &Finding) -> String {
     let bounds = [row.limit.at_least, row.limit.at_most];
     let written = |value| with_digits_against(value, &bounds);
@@ -118,7 +118,7 @@ fn with_unit(row: &Row, number: &str) -> String {
     }
 }
 
-/// So many digits that a value never looks like a bound on which it does not lie.
+/// The value with enough digits that it never looks like a bound that it is not.
 fn with_digits_against(value: f64, bounds: &[Option<f64>; 2]) -> String {
     let looks_like = |text: &str| {
         let mut others = bounds.iter().flatten().filter(|bound| **bound != value);
@@ -135,7 +135,7 @@ fn exact(value: f64) -> String {
     grouped(&value.to_string())
 }
 
-/// At least so many significant digits: all of the whole part, no zeros at the end of the fraction.
+/// At least `count` significant digits: all of the integer part, no zeros at the end of the fraction.
 fn digits(value: f64, count: usize) -> String {
     if value == 0.0 || !value.is_finite() {
         return exact(value);

@@ -1,4 +1,4 @@
-//! Made-up alternatives: every pair is judged, all of them together, and what is no study of alternatives is refused.
+//! Every pair of alternatives is judged, all of them together, and other runs are refused.
 
 use archive::{Alternative, Remark, Run, RunState, SideLabel, StudyPart};
 use stats::Warning;
@@ -10,7 +10,7 @@ use verdict::alternatives::{
 
 use crate::runs::{frame, point};
 
-/// Alternatives whose rates are these multiples, with a spread of one percent.
+/// Alternatives with these rates, with a spread of one percent.
 fn runs(rates: &[f64], rounds: u32) -> Vec<Run> {
     let mut random = Random::new(3);
     let of_side = |(number, rate): (usize, &f64)| {
@@ -62,7 +62,7 @@ fn every_pair_is_judged_and_all_hold_together() {
     assert_eq!(verdict(2, 0), Verdict::Worse);
     assert_ne!(verdict(1, 3), Verdict::Better);
     assert_ne!(verdict(1, 3), Verdict::Worse);
-    // The other way round it is the inverse.
+    // The opposite direction is the inverse.
     let (there, back) = (of_metric.between(1, 0), of_metric.between(0, 1));
     let (there, back) = (there.unwrap().1, back.unwrap().1);
     assert!((there.low * back.high - 1.0).abs() < 1e-12);
@@ -122,7 +122,8 @@ fn what_is_no_study_of_alternatives_is_refused() {
     assert!(refusal(&other).contains("not all alternatives"));
 }
 
-/// The mean beside a ratio is what the ratio is of, however the rounds scatter, and the first is no worse than any other.
+/// The quotient of two means is the ratio, however the rounds scatter, and the first alternative is no worse than any
+/// other.
 #[test]
 fn the_means_of_alternatives_agree_with_their_ratios() {
     let mut random = Random::new(5);

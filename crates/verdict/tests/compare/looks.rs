@@ -1,4 +1,4 @@
-//! Studies that were looked at before their end: judged by the interval of the look at which they stopped, whoever asks.
+//! Studies with interim analyses are judged by the interval of the one at which they stopped.
 
 use archive::{Ended, PlannedLook, Run, Until};
 use stats::compare::{Band, Verdict};
@@ -6,7 +6,7 @@ use verdict::compare::{Comparison, Options, Terms, compare, json};
 
 use super::study;
 
-/// The two sides of a study of ten pairs, with looks after 7, 10 and 14, of which so many were taken.
+/// The two sides of a study of ten pairs, planned with analyses after 7, 10 and 14, of which `taken` were made.
 fn looked_at(rate_b: f64, taken: u32, ended: Option<Ended>) -> (Run, Run) {
     let (mut a, mut b) = study(rate_b);
     let look = |(pairs, spent)| PlannedLook { pairs, spent };
@@ -45,7 +45,7 @@ fn the_interval_allows_for_all_looks() {
         (2, 3, 10, 14)
     );
     assert!(found.cautions.is_empty(), "{:?}", found.cautions);
-    // Three looks at 95 % together.
+    // Three analyses have 95 % in total.
     assert!(
         (0.97..0.99).contains(&found.confidence),
         "{}",
@@ -56,7 +56,7 @@ fn the_interval_allows_for_all_looks() {
     assert_eq!((row.result.verdict, row.a.len()), (Verdict::Better, 10));
     assert!(row.result.ratio.unwrap().confidence >= found.confidence);
     assert!(found.is_answered(0.03) && row.least_effect_at_end < row.least_effect);
-    // Right for one look alone.
+    // Rank tests are only valid for a single analysis.
     assert_eq!((row.result.rank_p, row.holm_p), (None, None));
 
     let mut fixed = (a, b);
@@ -96,7 +96,7 @@ fn an_effect_that_is_excluded_answers_without_a_verdict() {
     );
 }
 
-/// Pairs beyond the last look have not been paid for.
+/// Pairs after the last analysis have not spent any error rate.
 #[test]
 fn a_study_between_two_looks_counts_to_the_last_one() {
     let (a, b) = looked_at(1050.0, 1, None);
@@ -125,7 +125,7 @@ fn a_study_between_two_looks_counts_to_the_last_one() {
     assert!(!found.is_answered(0.03));
 }
 
-/// The sides of two studies were not looked at together.
+/// Sides of different studies have no common analyses.
 #[test]
 fn looks_belong_to_both_sides() {
     let (a, mut b) = looked_at(1050.0, 1, None);

@@ -1,4 +1,4 @@
-//! Two made-up runs compared: pairing, refusals, labels, primary metrics, advice.
+//! Two runs compared: pairing, refusals, labels, primary metrics, advice.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -39,7 +39,7 @@ fn run(label: &str, rate: f64) -> Run {
     run
 }
 
-/// The two sides of one study; B's noise is its own.
+/// The two sides of one study, with independent noise.
 fn study(rate_b: f64) -> (Run, Run) {
     let (mut a, mut b) = (run("s-a", 1000.0), run("s-b", rate_b));
     for (at, point) in b.points.iter_mut().enumerate() {
@@ -99,7 +99,7 @@ fn the_sides_of_a_study_are_compared_in_pairs() {
     assert!((ratio.estimate - 1.1).abs() < 0.01, "{ratio:?}");
     assert!(primary[0].advised.is_some_and(|n| (6..=10).contains(&n)));
     assert!(primary[0].holm_p.is_some_and(|p| p < 0.01));
-    // The best level is that of four jobs; each level and its response times stand beside.
+    // The best level has four jobs; each level and its response times are secondary.
     let others: Vec<String> = found.rows[1..]
         .iter()
         .map(|r| r.metric.to_string())
@@ -126,7 +126,7 @@ fn runs_one_after_the_other_carry_no_verdict_unless_they_are_trusted() {
         assert_eq!(found.design, Design::Sequential { trusted });
         let row = found.primary().next().unwrap();
         assert_eq!(row.result.verdict, verdict);
-        // What was measured is shown all the same, and nobody is told to repeat what cannot be decided so.
+        // The ratio is still shown, and more repetitions are not advised because they cannot decide.
         assert!(row.result.ratio.is_some_and(|r| r.high < 0.92), "{row:?}");
         assert!(row.result.warnings.contains(&Warning::NotInterleaved));
         assert_eq!(row.result.further, None);
@@ -162,7 +162,7 @@ fn the_intervals_of_several_primary_metrics_hold_together() {
         wide.low < narrow.low && wide.high > narrow.high,
         "{wide:?} {narrow:?}"
     );
-    // What nobody tells does not count: here the check of a database, which has no throughput.
+    // Missing figures do not count: here the check of a database, which has no throughput.
     let with_check = |mut run: Run| {
         for repetition in 1..=10 {
             let mut check = point(repetition, 0, "OLTP-BEFORE", 1, 1.0);
@@ -173,7 +173,7 @@ fn the_intervals_of_several_primary_metrics_hold_together() {
     };
     let by_rule = with_defaults(&with_check(a.clone()), &with_check(b.clone()));
     assert_eq!((by_rule.primary().count(), by_rule.confidence), (2, 0.95));
-    // Six pairs carry an interval of one metric, and none that holds for three.
+    // Six pairs have an interval for one metric, and none for three simultaneously.
     let cut = |mut run: Run| {
         run.repetitions = 6;
         run.points.retain(|p| p.key.repetition <= 6);
@@ -289,7 +289,7 @@ fn what_a_study_varies_on_purpose_is_not_told_as_measured_differently() {
         let settings = settings.iter().map(ToString::to_string).collect();
         run.study.as_mut().unwrap().settings = settings;
     };
-    // Neither a setting of the database nor none changes the plan.
+    // Neither settings of the database nor none change the plan.
     for settings in [&[][..], &["target.shared_buffers=1GB"]] {
         set(&mut b, settings);
         let said = told(&a, &b);
@@ -307,7 +307,7 @@ fn what_a_study_varies_on_purpose_is_not_told_as_measured_differently() {
         !said.contains("the length of a point") && !said.contains("the schedule"),
         "{said}"
     );
-    // What no plan decides is told all the same.
+    // Properties that no plan determines are still reported.
     assert!(said.contains("the state of the cache"), "{said}");
 }
 
@@ -378,7 +378,7 @@ fn noise_is_learned_from_studies_against_themselves_and_grants_nothing() {
     let (band, verdict) = of(&[study(1000.0)]);
     assert!(band.noise > 0.0 && band.noise < 0.02, "{band:?}");
     assert_eq!((band.equivalence, verdict), (0.02, Verdict::Better));
-    // A machine that shows 12 % without any change cannot call 3 % better, nor can it call them alike.
+    // A machine with noise of 12 % can call 3 % neither better nor equal.
     let (band, verdict) = of(&noisy([0.96, 1.0, 1.04]));
     assert!(band.noise > 0.04, "{band:?}");
     assert_eq!((band.equivalence, verdict), (0.02, Verdict::Inconclusive));
@@ -431,7 +431,7 @@ fn odd_figures_never_panic() {
     }
 }
 
-/// What a change costs and brings, from a real comparison: 50 % faster for a third more.
+/// A real comparison gives cost and gain: 50 % faster for a third more.
 #[test]
 fn a_change_costs_and_brings() {
     use verdict::price::{PriceList, bill, change};
@@ -458,13 +458,13 @@ fn a_change_costs_and_brings() {
         "{worth:?}"
     );
     assert!((0.88..0.90).contains(&worth.estimate), "{worth:?}");
-    // The best level is that of four jobs, 2,000 ops/s: 30,000 USD for about 1,000 more.
+    // The best level has four jobs and 2,000 ops/s: 30,000 USD for about 1,000 more.
     let per_unit = gain.per_unit.unwrap();
     assert!((29.0..31.0).contains(&per_unit.estimate), "{per_unit:?}");
     assert!(per_unit.low < per_unit.estimate && per_unit.estimate < per_unit.high);
 }
 
-/// Rates that scatter so widely, and now and then by a factor, that a median of a side says little of a ratio.
+/// Rates with such a scatter, including outliers, that a side's median says little of a ratio.
 fn scattered(run: &mut Run, random: &mut Random) {
     for point in &mut run.points {
         let tail = random.normal() / random.unit().max(0.05);
@@ -473,7 +473,7 @@ fn scattered(run: &mut Run, random: &mut Random) {
     }
 }
 
-/// A and B of a row and the ratio beside them never point in different directions, in pairs and one after the other.
+/// A and B of a row never contradict the ratio, in pairs and in consecutive runs.
 #[test]
 fn no_row_contradicts_itself() {
     let mut random = Random::new(4);

@@ -1,4 +1,4 @@
-//! Made-up screenings: planted effects come out, settings without one do not, and what cannot be told apart is said.
+//! Screenings with planted effects, without effects, and with aliases.
 
 use archive::{Factor, Remark, Run, RunState, Screened, SideLabel, StudyPart};
 use stats::Warning;
@@ -9,7 +9,7 @@ use verdict::screening::{Options, Screening, belong_together, json, screening};
 
 use crate::runs::{frame, point};
 
-/// A screening of so many settings whose first ones change the rate by these ratios, with a spread of one percent.
+/// A screening of `factors` settings whose first ones change the rate by these ratios, with a spread of one percent.
 fn runs(factors: usize, effects: &[f64], rounds: u32) -> Vec<Run> {
     let design = TwoLevel::of(factors, None).unwrap();
     let mut random = Random::new(3);
@@ -60,7 +60,7 @@ fn verdicts(screened: &Screening) -> Vec<Verdict> {
 
 #[test]
 fn planted_effects_come_out_and_others_do_not() {
-    // Eleven settings in twelve configurations: two matter.
+    // Of eleven settings in twelve configurations two matter.
     let found = screened(&runs(11, &[1.3, 0.8], 5));
     let verdicts = verdicts(&found);
     assert_eq!(verdicts[..2], [Verdict::Better, Verdict::Worse]);
@@ -70,7 +70,6 @@ fn planted_effects_come_out_and_others_do_not() {
     assert_eq!(factor.key, "k0");
     assert!(effect.effect.ratio.covers(1.3) && effect.effect.ratio.low > 1.2);
     assert!((0.01..0.2).contains(&effect.least_effect.unwrap()));
-    // Eleven effects hold together.
     assert_eq!(found.family, 11);
     assert!((found.confidence - (1.0 - 0.05 / 11.0)).abs() < 1e-12);
     assert_eq!(
@@ -130,13 +129,13 @@ fn rounds_that_are_not_whole_are_left_out() {
     assert!(few.lacks_effects());
 }
 
-/// Of several levels the best is the figure. Where one is invalid, the best of the others is none that can stand for it.
+/// The best of several levels is the figure. If one is invalid, the best of the others does not replace it.
 #[test]
 fn a_round_with_an_invalid_level_is_left_out() {
     let mut runs = runs(2, &[1.2], 4);
     for run in &mut runs {
         for round in 1..=4 {
-            // Half as fast with a job more.
+            // The second level has one more job and half the rate.
             let whole = run.points[round as usize - 1].figures.operations_per_s;
             let half = whole.unwrap() / 2.0;
             run.points.push(point(round, 0, "T611", 8, half));

@@ -11,7 +11,7 @@ use verdict::shift::{Certainty, Shift, json, shifts};
 
 use super::frame;
 
-/// Writes of 330 µs but for every tenth, which takes 3 ms, `factor` times as fast, once in each repetition.
+/// Writes of 330 µs except for every tenth, which takes 3 ms, `factor` times as fast, once in each repetition.
 fn storage_run(label: &str, factors: &[f64]) -> Run {
     let mut run = frame(factors.len() as u32);
     run.label = label.into();
@@ -89,7 +89,7 @@ fn one_run_each_says_how_sure_its_own_means_are_and_carries_no_verdict() {
         (0.0, 0.0)
     );
     assert_eq!(driver.before.over_time.len(), 24);
-    // Nothing but the means is known of the device.
+    // Only means are known of the device.
     let device = of(&found, "device");
     assert!((device.improvement_pct().unwrap() - 50.0).abs() < 1e-9);
     assert!(matches!(device.certainty, Certainty::Nothing));
@@ -97,7 +97,7 @@ fn one_run_each_says_how_sure_its_own_means_are_and_carries_no_verdict() {
     assert!(device.buckets.is_empty() && device.octaves().is_empty());
 }
 
-/// A device without a queue: no time before, and none after.
+/// A device without a queue has a time of 0 before and after.
 #[test]
 fn no_time_before_is_no_improvement_and_no_nan() {
     let queue = |us: f64| {
@@ -146,8 +146,8 @@ fn repetitions_carry_a_verdict() {
     assert!(told[1]["a"]["p99_us"].is_null());
 }
 
-/// Pairs differ by up to a fifth among each other and by exactly a tenth within: a missing half must take its other half
-/// with it, and not move those behind it to another pair.
+/// Pairs differ by up to a fifth from each other and by exactly a tenth within: a missing half must drop its
+/// counterpart, and not shift later ones to another pair.
 #[test]
 fn pairs_stay_pairs_where_a_half_is_invalid() {
     let level = [1.0, 1.2, 0.9, 1.1, 1.05, 0.95, 1.15, 1.0];
@@ -179,10 +179,10 @@ fn pairs_stay_pairs_where_a_half_is_invalid() {
     }
 }
 
-/// Means of all operations may point the other way than the pairs: then those are shown that the verdict is about.
+/// Means of all operations may contradict the pairs, so those of the verdict are shown.
 #[test]
 fn means_have_the_ratio_that_is_told_with_them() {
-    // Seven pairs are a tenth slower, and the first of A was slow beyond measure.
+    // Seven pairs are a tenth slower, and the first point of A was extremely slow.
     let level = [20.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
     let after = [2.0, 1.1, 1.1, 1.1, 1.1, 1.1, 1.1, 1.1];
     for is_study in [false, true] {
@@ -209,7 +209,7 @@ fn means_have_the_ratio_that_is_told_with_them() {
     }
 }
 
-/// A read-only test beside which the device had two writes and a flush.
+/// During a read-only test the device had two writes and a flush.
 #[test]
 fn a_mean_of_two_is_not_compared_and_what_a_test_does_not_issue_is_told_apart() {
     let beside = |label: &str, writes: u64| {
@@ -251,7 +251,7 @@ fn a_mean_of_two_is_not_compared_and_what_a_test_does_not_issue_is_told_apart() 
     assert!(!found[3].has_too_few() && found[3].repetitions.usable == 4);
 }
 
-/// What another step measured under the same name is no repetition.
+/// Points of another step with the same name are no repetitions.
 #[test]
 fn steps_of_one_name_are_not_mixed() {
     let (mut a, b) = (storage_run("a", &[1.0]), storage_run("b", &[0.5]));
@@ -293,7 +293,7 @@ fn what_is_not_valid_or_of_another_kind_shifts_nothing() {
     assert!(shifts(&through, &before, Terms::default()).is_empty());
 }
 
-/// The device below a database shifts as well, unless it had next to nothing to do.
+/// The device below a database shifts as well, unless it was nearly idle.
 #[test]
 fn devices_below_databases_shift() {
     let through = |label: &str, factor: f64, requests: u64| {

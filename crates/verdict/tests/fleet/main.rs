@@ -1,4 +1,4 @@
-//! Fleets whose truth is known: intervals, calls, systems that are named, mixes that changed, sides that are missing.
+//! Fleets with known truth: intervals, calls, named systems, changed mixes, missing sides.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod simulated;
@@ -69,7 +69,7 @@ fn golden_shift() {
     assert!((shift.before - 0.1).abs() < 1e-12 && (shift.after - 0.4).abs() < 1e-12);
     let interval = shift.interval.as_ref().unwrap();
     assert!((interval.estimate - 0.3).abs() < 1e-12, "{interval:?}");
-    // ± 2.576·s/√20 with s = 0.0622, a little less because resamples have n and not n − 1 in their variance.
+    // ± 2.576·s/√20 with s = 0.0622, a little less because the variance of resamples has n and not n − 1.
     assert!((interval.low - 0.265).abs() < 0.003 && (interval.high - 0.335).abs() < 0.003);
     assert_eq!(fleet.call, Call::Higher);
     assert_eq!(fleet, judged(&twenty()), "the same seed, the same figures");
@@ -78,7 +78,7 @@ fn golden_shift() {
     assert_eq!(mean.interval.as_ref().unwrap().estimate, 1.0);
 }
 
-/// The longer study is `examples/fleets`: there, a thousand fleets each.
+/// The longer study with a thousand fleets each is `examples/fleets`.
 #[test]
 fn a_known_shift_lies_in_the_interval_and_none_is_not_called() {
     let known = truth(&PLAN);

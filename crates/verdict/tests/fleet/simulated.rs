@@ -1,4 +1,4 @@
-//! Simulated fleets whose true shift is known: systems of very different speed and mix, each with noise of its own.
+//! Simulated fleets with a known shift: systems of very different speed and mix, each with independent noise.
 
 use stats::distribution::normal_cdf;
 use stats::random::Random;
@@ -8,34 +8,32 @@ use verdict::fleet::{LIMITS_US_DEFAULT, Mix, Operation, Side, Window};
 const LEVEL_SD: f64 = 1.1;
 /// Median latency of the median system, µs.
 const LEVEL_US: f64 = 320.0;
-/// What a window of a system is off by from the next, the update apart.
+/// Variation of a system from window to window, apart from the update.
 const WINDOW_SD: f64 = 0.15;
-/// How differently systems respond to the update.
+/// Variation of the systems' response to the update.
 const RESPONSE_SD: f64 = 0.25;
 /// Spread of the latencies of one system.
 const SPREAD: f64 = 0.9;
-/// I/Os of a window.
 const COUNT: f64 = 100_000.0;
 
-/// What is simulated.
 #[derive(Debug, Clone, Copy)]
 pub struct Plan {
     pub systems: usize,
     /// Windows of each side.
     pub windows: usize,
-    /// Mean of the logarithm by which latencies shift; 0 for none.
+    /// Mean logarithm of the shift of latencies; 0 for none.
     pub shift_ln: f64,
     /// Share of the systems that shift at all.
     pub responding: f64,
 }
 
-/// A fleet, and which of its systems really shifted.
+/// A fleet, and its systems with a true shift.
 pub struct Simulated {
     pub windows: Vec<Window>,
     pub shifted: Vec<bool>,
 }
 
-/// The share at or below `limit_us` of log-normal latencies.
+/// Share at or below `limit_us` of log-normal latencies.
 fn share(limit_us: f64, median_us: f64) -> f64 {
     normal_cdf((limit_us / median_us).ln() / SPREAD)
 }
@@ -44,7 +42,7 @@ struct System {
     name: String,
     median_us: f64,
     reads: f64,
-    /// By how much its latencies shift.
+    /// Logarithm of the shift of its latencies.
     by_ln: f64,
 }
 
@@ -55,7 +53,7 @@ impl System {
         Self {
             name: format!("array-{number:05}"),
             median_us: LEVEL_US * (LEVEL_SD * random.normal()).exp(),
-            // One in three mostly reads, one mostly writes, one does both.
+            // A third of the systems mostly read, a third mostly write, a third do both.
             reads: [0.2, 0.5, 0.8][random.index(3)] + 0.08 * (random.unit() - 0.5),
             by_ln: if responds { own } else { 0.0 },
         }
@@ -96,7 +94,6 @@ impl System {
     }
 }
 
-/// Draws a fleet.
 pub fn fleet(plan: &Plan, seed: u64) -> Simulated {
     let mut random = Random::stream(seed, 0xf1ee7);
     let mut simulated = Simulated {
@@ -118,8 +115,8 @@ pub fn fleet(plan: &Plan, seed: u64) -> Simulated {
     simulated
 }
 
-/// The true mean shift of the share of writes at or below the first limit, over systems as they are drawn: by
-/// numerical means from many more systems than any fleet has.
+/// True mean shift of the share of writes at or below the first limit: the numerical mean over many more systems than
+/// any fleet has.
 pub fn truth(plan: &Plan) -> f64 {
     let mut random = Random::stream(7, 0x7247);
     let draws = 4_000_000;
@@ -128,7 +125,7 @@ pub fn truth(plan: &Plan) -> f64 {
             let level_us = LEVEL_US * (LEVEL_SD * random.normal()).exp();
             let responds = random.unit() < plan.responding && plan.shift_ln != 0.0;
             let by = plan.shift_ln + RESPONSE_SD * random.normal();
-            // Windows scatter around the system's level on both sides, which widens its own spread.
+            // Windows scatter around the system's level on both sides, which widens its spread.
             let wide = SPREAD.hypot(WINDOW_SD);
             let of =
                 |by: f64| normal_cdf((LIMITS_US_DEFAULT[0] / (level_us * by.exp())).ln() / wide);

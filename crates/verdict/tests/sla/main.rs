@@ -1,4 +1,4 @@
-//! Limits held against made-up runs: what is met, missed, in doubt, and what cannot be judged.
+//! Limits that runs meet, miss, or leave undecided.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -9,7 +9,7 @@ use archive::{Remark, Run, RunState};
 use runs::{both, frame, point, repeated};
 use verdict::sla::{Bound, Judgement, Outcome, Sla, Surety, judge};
 
-/// Judges with a file of one `metric bounds` a line, such as `T611.rows_per_s at_least = 1`.
+/// Judges with a file of one `metric bounds` per line, such as `T611.rows_per_s at_least = 1`.
 fn held(run: &Run, limits: &[&str]) -> Judgement {
     judge(run, &sla(limits))
 }
@@ -23,7 +23,6 @@ fn sla(limits: &[&str]) -> Sla {
     Sla::parse("limits.toml", &limits.iter().map(table).collect::<String>()).unwrap()
 }
 
-/// The only row's outcome.
 fn outcome(run: &Run, limit: &str) -> Outcome {
     let mut judgement = held(run, &[limit]);
     assert_eq!(judgement.rows.len(), 1, "{judgement:?}");
@@ -113,7 +112,7 @@ fn six_repetitions_tell_noise_from_certainty() {
         surety("at_least = 1000; at_most = 2000"),
         (true, Surety::WithinNoise)
     );
-    // The whole band lies inside the interval: both ends break a bound, the median none.
+    // The whole band is inside the interval: both ends violate a bound, the median none.
     assert_eq!(
         surety("at_least = 1020; at_most = 1030"),
         (true, Surety::WithinNoise)
@@ -200,7 +199,7 @@ fn what_is_not_there_is_never_passed() {
         assert!(why.contains(expected), "{limit}: {why}");
     }
     assert_eq!(held(&frame(1), &["T611.rows at_least = 0"]).unjudged(), 1);
-    // On a run without targets, too.
+    // The same holds for a run without targets.
     let mut bare = frame(1);
     bare.targets.clear();
     assert_eq!(held(&bare, &["T611.rows at_least = 0"]).unjudged(), 1);

@@ -1,4 +1,4 @@
-//! The three forms of output, for a run with everything that can come out.
+//! The three forms of output, for a run with every outcome.
 
 use archive::{Remark, Run, RunState};
 use roxmltree::{Document, Node};

@@ -1,4 +1,4 @@
-//! Made-up runs: two targets, a few tests, as many repetitions as a test asks for.
+//! Runs with two targets, a few tests, and the requested repetitions.
 
 use archive::{
     Component, Figures, Histograms, Inventory, Missing, Platform, Point, PointKey, Remark, Run,
@@ -6,7 +6,6 @@ use archive::{
 };
 use stats::Histogram;
 
-/// A complete run without points.
 pub fn frame(repetitions: u32) -> Run {
     let target = |name: &str| TargetRecord {
         name: name.into(),
@@ -52,7 +51,7 @@ pub fn frame(repetitions: u32) -> Run {
     }
 }
 
-/// A valid point with a throughput; its response times lie around 1 ms.
+/// A valid point with a throughput and response times around 1 ms.
 pub fn point(repetition: u32, target: u32, test: &str, jobs: u32, operations_per_s: f64) -> Point {
     let mut response = Histogram::new();
     (1..=1_000).for_each(|us| response.record_ns(us * 1_000));
@@ -94,7 +93,7 @@ pub fn point(repetition: u32, target: u32, test: &str, jobs: u32, operations_per
     }
 }
 
-/// One target; a point of T611 at four jobs for each throughput, one repetition each.
+/// One target, with a point of T611 at four jobs for each throughput, one repetition each.
 pub fn repeated(throughputs: &[f64]) -> Run {
     let mut run = frame(throughputs.len() as u32);
     run.targets.truncate(1);

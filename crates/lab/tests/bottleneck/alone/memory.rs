@@ -1,17 +1,17 @@
-//! A server that has less memory than the jobs keep going back to.
+//! A server with less memory than the jobs need.
 
 use archive::Resource;
 use engine::{Session, Value};
 
 use crate::common::{Work, drive, my_turn, open};
 
-/// Rows that the jobs go back to, three a page: 115 MB of a table of 400 MB, where 128 MiB have to do for all sessions as well.
+/// Rows that the jobs revisit, three per page: 115 MB of a table of 400 MB, with 128 MiB for them and all sessions.
 const HOT_ROWS: u32 = 42_000;
-/// Some of so many always have a page to wait for.
+/// With this many jobs some always wait for a page.
 const JOBS: u32 = 16;
 
-/// Pages that were there a moment ago are read again and again: that is what the kernel calls a stall for memory. The same
-/// table in a cache that is merely cold is the device's affair (`random_reads_of_a_table_that_is_not_in_memory`).
+/// Recently evicted pages are read repeatedly, which the kernel counts as a stall for memory. In a cold cache the
+/// same table is limited by the device (`random_reads_of_a_table_that_is_not_in_memory`).
 #[test]
 fn pages_that_were_in_memory_a_moment_ago() {
     let _turn = my_turn();
@@ -37,7 +37,7 @@ fn pages_that_were_in_memory_a_moment_ago() {
         });
         Ok(work)
     };
-    // So that the pages have been there.
+    // The first drive brings the pages into memory.
     drive(&target, JOBS, 4.0, 0, lookups);
     let judged = drive(&target, JOBS, 3.0, 0, lookups);
     if judged.figures.pressure_memory_pct.is_none() {

@@ -1,4 +1,4 @@
-//! Other programs than the database and the driver: named where they are, and not where they are not.
+//! Programs other than the database and the driver are named if they exist, and only then.
 
 use std::path::Path;
 use std::process::{Child, Command};
@@ -11,10 +11,10 @@ use engine::Target;
 use crate::common::{Judged, drive, more_than_processors, my_turn, my_turn_on, open, shared};
 use crate::{mysql, postgres};
 
-/// The kernel counts ticks, and programs that ended unseen: what two accounts may differ by.
+/// Tolerance between two accounts, because the kernel counts ticks and misses some ended programs.
 const ACCOUNTS_PCT: f64 = 8.0;
 
-/// Programs that do nothing but work; ended when dropped.
+/// Busy programs, ended when dropped.
 struct Busy(Vec<Child>);
 
 impl Busy {
@@ -36,7 +36,7 @@ impl Drop for Busy {
     }
 }
 
-/// Statements that keep all processors busy, on an engine.
+/// Statements that keep all processors busy.
 fn queries(target: &Arc<dyn Target>, sql: &str) -> Judged {
     drive(target, more_than_processors(), 2.0, 0, |session, _| {
         let query = session.prepare(sql)?;
@@ -46,7 +46,7 @@ fn queries(target: &Arc<dyn Target>, sql: &str) -> Judged {
     })
 }
 
-/// Each engine with a query that is nothing but work; in one's turn.
+/// Each engine with a query that only computes; requires the turn.
 fn engines() -> [(Arc<dyn Target>, &'static str); 3] {
     [
         (
@@ -65,7 +65,7 @@ fn engines() -> [(Arc<dyn Target>, &'static str); 3] {
 }
 
 impl Judged {
-    /// The shares are those of the whole, and what is said of database and others is what their own accounts say.
+    /// Asserts that shares add up, and that those of database and others agree with their own accounts.
     fn assert_divided(&self) {
         let figures = &self.figures;
         assert_eq!(self.owners_reason, None, "{self:#?}");
@@ -79,7 +79,7 @@ impl Judged {
         ];
         let sum: f64 = shares.into_iter().map(pct).sum();
         let [database, .., others, steal] = shares.map(pct);
-        // Clocks of processes hold a part of what the hypervisor took.
+        // Clocks of processes include part of the hypervisor's time.
         let tolerance = ACCOUNTS_PCT + steal + self.used.uncertain_pct;
         let agree = |one: f64, other: f64| {
             assert!((one - other).abs() < tolerance, "{one} {other} {self:#?}");
@@ -97,7 +97,7 @@ impl Judged {
     }
 }
 
-/// How much the programs get is the machine's affair; that it is theirs, and not the database's, is the point's.
+/// The amount depends on the machine; the point must attribute it to the programs and not to the database.
 #[test]
 fn a_busy_program_beside_the_database_is_told_from_it() {
     let _turn = my_turn();
@@ -118,7 +118,7 @@ fn a_database_that_keeps_the_processors_busy_is_told_from_other_programs() {
         let judged = queries(&target, sql);
         judged.assert(Resource::Cpu);
         judged.assert_divided();
-        // Between two statements of an embedded engine a job may have been put aside, which counts as the driver's.
+        // A job of an embedded engine that is preempted between two statements counts as the driver.
         let figures = &judged.figures;
         let own = figures.cpu_by_database_pct.zip(figures.cpu_by_driver_pct);
         let own_pct = own.map(|(database, driver)| database + driver);
@@ -126,11 +126,10 @@ fn a_database_that_keeps_the_processors_busy_is_told_from_other_programs() {
     }
 }
 
-/// Writes to a file past the page cache until it is dropped.
+/// Writes to a file without the page cache until it is dropped.
 struct Writing(Child);
 
 impl Writing {
-    /// Begins, and has written something.
     fn to(file: &Path) -> Self {
         let script = format!(
             "while dd if=/dev/zero of='{}' bs=1M count=8 oflag=direct conv=notrunc status=none; do :; done",
@@ -144,7 +143,7 @@ impl Writing {
         writing
     }
 
-    /// Bytes that its programs have written, of those that have ended.
+    /// Bytes written by its programs that have ended.
     fn written(&self) -> u64 {
         let io = std::fs::read_to_string(format!("/proc/{}/io", self.0.id())).unwrap();
         let mut lines = io.lines().filter_map(|line| line.split_once(": "));
@@ -160,7 +159,7 @@ impl Drop for Writing {
     }
 }
 
-/// Whoever writes to the device beside a database that does next to nothing; how much is the machine's affair.
+/// A program writes to the device while the database is nearly idle; the amount depends on the machine.
 #[test]
 fn a_program_that_writes_to_the_device_is_told_from_the_database() {
     let (_turn, target) = my_turn_on(postgres::SERVER);

@@ -1,4 +1,4 @@
-//! Studies of which it is known what is odd about them, and that nothing is.
+//! Studies with a known oddity, or with none.
 
 use super::super::ByOrder;
 use super::*;
@@ -7,14 +7,14 @@ use stats::random::Random;
 const ORDER: &str = "abbaabbaababbaabbaba";
 const FALSE_ALARM: f64 = 0.05;
 
-/// What a study is made of.
+/// Parameters of a study.
 #[derive(Clone, Copy)]
 struct Generated {
-    /// Ratio B/A of the pair at this place.
+    /// Ratio B/A by pair.
     ratio: fn(usize) -> f64,
-    /// Level of both sides there.
+    /// Level of both sides by pair.
     level: fn(usize) -> f64,
-    /// What the second is by the first, if that is A's, and if it is B's.
+    /// Second figure divided by the first, if the second is A's, and if it is B's.
     second: [f64; 2],
     noise: f64,
     noise_of: fn(&mut Random) -> f64,
@@ -54,7 +54,7 @@ fn pairs(made: Generated, seed: u64) -> Vec<Pair> {
     ORDER.as_bytes().chunks(2).enumerate().map(pair).collect()
 }
 
-/// The same in slices: each pair has both orders.
+/// The study in slices: each pair has both orders.
 fn in_slices(made: Generated, seed: u64) -> Vec<Pair> {
     let mut random = Random::new(seed);
     let mut pairs = pairs(made, seed);
@@ -94,7 +94,8 @@ fn a_block_that_gains_from_the_one_before_is_told_from_the_effect() {
     }
 }
 
-/// B gains a fifth behind A, and A loses as much behind B: an order that cancels out, and a ratio that is wrong by a fifth.
+/// B gains a fifth after A, and A loses as much after B: the effects of order cancel, and the ratio is wrong by a
+/// fifth.
 #[test]
 fn what_a_leaves_to_b_and_not_b_to_a_is_told() {
     let made = Generated {
@@ -133,7 +134,7 @@ fn a_ratio_or_a_machine_that_moves_is_told() {
     let [Oddity::Drifted { late_to_early, .. }] = drifted[..] else {
         panic!("{drifted:?}")
     };
-    // 0.86 by 0.96.
+    // The ratio is 0.86 / 0.96.
     assert!((late_to_early - 0.896).abs() < 0.02, "{drifted:?}");
 }
 
@@ -158,7 +159,7 @@ fn a_pair_far_off_is_told() {
     assert_eq!(found[0].code(), "outlier");
 }
 
-/// In how many of 1000 studies without anything odd something is told: 5 % at most, in blocks and in slices, also of heavy tails.
+/// At most 5 % of 1000 studies without an oddity report one, in blocks and in slices, and with heavy tails.
 #[test]
 fn plain_noise_is_told_in_at_most_five_of_a_hundred_studies() {
     for noise_of in [Random::normal as fn(&mut Random) -> f64, heavy] {

@@ -1,4 +1,4 @@
-//! Quantities, amounts and licences, by hand.
+//! Golden tests of quantities, amounts and licences.
 
 use super::*;
 
@@ -6,7 +6,6 @@ fn list(text: &str) -> PriceList {
     PriceList::parse("prices.toml", text).unwrap()
 }
 
-/// Processor and cores, stated in the file's own table.
 fn oracle(processor: &str, cores: u32) -> PriceList {
     let example = include_str!("../../../../../docs/examples/prices-oracle.toml");
     let own =
@@ -22,7 +21,6 @@ fn known(list: &PriceList) -> Bill {
 fn the_price_slide_of_document_001_adds_up() {
     let slide = list(include_str!("../../../../../docs/examples/prices.toml"));
     let bill = known(&slide);
-    // 65k + 300k + 1'100k.
     let total = bill.for_ratios().unwrap();
     assert_eq!((total.list, total.net), (1_465_000.0, 1_465_000.0));
     // By hand: 1,465,000 USD ÷ 147,207 IOPS.
@@ -40,7 +38,7 @@ fn licences_are_cores_by_their_factor_rounded_up() {
 
 #[test]
 fn oracle_on_two_processors() {
-    // The platform of document 001: 32 cores of a Xeon are 16 licences, of a POWER 32.
+    // The 32 cores of document 001 need 16 licences on a Xeon, and 32 on a POWER.
     for (processor, licences) in [("Intel(R) Xeon(R) X7560", 16.0), ("IBM POWER9", 32.0)] {
         let bill = known(&oracle(processor, 32));
         let enterprise = &bill.lines[0];
@@ -50,7 +48,7 @@ fn oracle_on_two_processors() {
             "{processor}"
         );
         assert_eq!(enterprise.amount.unwrap().list, licences * 47_500.0);
-        // Three years of support at 22 %: 10,450 a licence and year.
+        // Three years of support at 22 %: 10,450 per licence and year.
         assert_eq!(
             bill.lines[1].amount.unwrap().list,
             licences * 10_450.0 * 3.0
@@ -84,7 +82,6 @@ fn every_rule_counts_as_it_says() {
         .iter()
         .map(|line| line.amount.unwrap().list)
         .collect();
-    // 9 · 10; 8 · 10; 2 · 7 · 2 years; 10.5 · 100; 8,760 · 2 · 0.5; 100; 5 licences · 25; 1.5 · 4.
     assert_eq!(
         amounts,
         [90.0, 80.0, 28.0, 1050.0, 8760.0, 100.0, 125.0, 6.0]
@@ -132,7 +129,7 @@ fn what_is_stated_comes_before_what_is_found() {
 #[test]
 fn fewer_cores_save_whole_licences() {
     let list = oracle("Intel Xeon", 72);
-    // 72 cores are 36 licences, 7 cores 4: 32 saved, each with three years of support.
+    // 72 cores need 36 licences, 7 cores 4: 32 are saved, each with three years of support.
     let saved = saved_by_cores(
         &list,
         list.stated

@@ -1,4 +1,4 @@
-//! What a change costs beside what it brings, by hand.
+//! Golden tests of cost and gain of a change.
 
 use super::*;
 use crate::price::{PriceList, bill};

@@ -1,4 +1,4 @@
-//! What is wrong in a file of prices, and where.
+//! Errors in a file of prices, with their positions.
 
 use super::*;
 
@@ -8,7 +8,6 @@ fn error(text: &str) -> String {
         .to_string()
 }
 
-/// An item with these lines more.
 fn item(lines: &str) -> String {
     format!("currency = \"USD\"\n\n[[item]]\npart = \"server\"\n{lines}\n")
 }

@@ -1,4 +1,4 @@
-//! Prices of what was delivered, by hand.
+//! Golden tests of prices of figures.
 
 use super::*;
 use crate::by_hand::{self, point, run};
@@ -11,7 +11,7 @@ fn slide(run: &Run) -> Bill {
     bill(&PriceList::parse("prices.toml", text).unwrap(), run)
 }
 
-/// A level of users whose response time is so many ms.
+/// A level of users with a response time in ms.
 fn users(users: u32, repetition: u32, response_ms: u64, orders: f64) -> Point {
     let mut point = by_hand::users(USERS, users, repetition, response_ms);
     point.figures.operations_per_s = Some(orders / 30.0);
@@ -26,7 +26,7 @@ fn the_slides_of_document_001_give_the_price_of_an_io() {
         let mut point = point("T721", Component::Storage, 4, repetition);
         point.figures.total_iops = Some(iops);
         run.points.push(point);
-        // A test of the database does as many, and is no test of storage.
+        // A test of the database reaches as many, and is no test of storage.
         let mut other = by_hand::point("T611", Component::Database, 4, repetition);
         other.figures.total_iops = Some(200_000.0);
         run.points.push(other);
@@ -48,7 +48,7 @@ fn the_slides_of_document_001_give_the_price_of_an_io() {
 
 #[test]
 fn an_io_figure_is_so_many_disks() {
-    // The document: 147,000 IOPS need about 600 disks with 15,000 rpm.
+    // By the document, 147,000 IOPS need about 600 disks with 15,000 rpm.
     assert_eq!(disks_15k(147_000.0), 600.0);
     assert_eq!(disks_15k(245.0), 1.0);
     assert_eq!(disks_15k(246.0), 2.0);
@@ -67,7 +67,6 @@ fn orders_are_those_of_the_largest_level_within_the_limit() {
     let found = worth(&slide(&run), &run);
     assert_eq!(found[0].place, "OLTP@200");
     assert_eq!(found[0].figure, Ok([40_000.0, 39_000.0, 41_000.0]));
-    // By hand: 1,465,000 ÷ 40.
     assert_eq!(found[0].price.unwrap()[0].net, 36_625.0);
     for point in &mut run.points {
         point.work.limit_response_us = Some(10e3);
