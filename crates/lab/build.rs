@@ -1,4 +1,4 @@
-//! Embeds the plans anew when a file is added to them; the compiler by itself only sees changed files.
+//! Rebuilds the crate when a plan is added to the folder of plans, which the compiler would not notice.
 fn main() {
     println!("cargo::rerun-if-changed=../../plans");
 }

@@ -37,7 +37,7 @@ use ::host::inventory::Stated;
 use anyhow::{Context, Result};
 use archive::stream::StreamEvent;
 use archive::{Archive, ArchiveError, Run, RunName, SIDES_MAX, SideLabel};
-use lab::HostAsked;
+use lab::HostOptions;
 use terminal_size::{Width, terminal_size_of};
 use workload::Library;
 

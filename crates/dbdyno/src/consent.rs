@@ -207,8 +207,8 @@ impl Forecast {
         let replicas = groups.iter().filter(|group| is_replica(&group[0])).count() as u32;
         let forecast = |group: &Vec<TargetUrl>| -> Result<Vec<Self>> {
             let nodes = group.len() as u64;
-            let number = (nodes as u32, replicas);
-            let volume = workloads.foretell(plan, group[0].engine(), number, blocks)?;
+            let volume =
+                workloads.volume(plan, group[0].engine(), nodes as u32, replicas, blocks)?;
             let part = |url: &TargetUrl| Self {
                 written_bytes: volume.written_bytes.div_ceil(nodes),
                 room_bytes: volume.room_bytes.div_ceil(nodes),

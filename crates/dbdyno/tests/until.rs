@@ -15,7 +15,7 @@ use common::{Ended as Exited, TINY, Workspace, points, repository};
 use host::SystemClock;
 use host::inventory::Stated;
 use lab::study::{self, Side, Stopping, StudyOptions};
-use lab::{HostAsked, LabError, Observer, Plan, Registry};
+use lab::{HostOptions, LabError, Observer, Plan, Registry};
 use load::Progress;
 use serde_json::Value;
 use workload::Library;
@@ -172,7 +172,7 @@ fn options(archive: &Path, within_s: Option<f64>) -> StudyOptions {
         clock: Arc::new(SystemClock),
         tool_version: "0".into(),
         stated: Stated::default(),
-        host: HostAsked::default(),
+        host: HostOptions::default(),
     }
 }
 

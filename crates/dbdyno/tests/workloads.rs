@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime};
 use archive::{Point, PointKey, Remark, Run, RunName};
 use host::inventory::Stated;
 use host::{SystemClock, WallClock};
-use lab::{HostAsked, LabError, Observer, Plan, Registry, RunOptions, Setting};
+use lab::{HostOptions, LabError, Observer, Plan, Registry, RunOptions, Setting};
 use load::Progress;
 use verdict::sla::{self, Sla};
 use workload::Library;
@@ -53,7 +53,7 @@ fn options(archive: &Path) -> RunOptions {
         clock: Arc::new(SystemClock),
         tool_version: "0".into(),
         stated: Stated::default(),
-        host: HostAsked::default(),
+        host: HostOptions::default(),
     }
 }
 

@@ -5,7 +5,6 @@ use archive::{Missing, PointKey, Remark};
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Agenda {
     pub points: Vec<PointKey>,
-    /// Tests that a target cannot run.
     pub missing: Vec<Missing>,
 }
 

@@ -19,7 +19,6 @@ pub enum Tables {
     Apart,
 }
 
-/// State that the two sides share.
 pub struct Sides {
     slices: Slices,
     first: usize,
@@ -31,7 +30,6 @@ pub struct Sides {
 
 #[derive(Default)]
 struct State {
-    /// Side that is preparing or verifying.
     busy: Option<usize>,
     sides: [SideState; 2],
     /// Clocks of the drives of both sides, by the number of the point.
@@ -55,7 +53,6 @@ pub struct SharedPoint {
 }
 
 impl SharedPoint {
-    /// True for the first of both sides that calls this.
     pub fn is_first_to(&self, what: String) -> bool {
         let mut done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
         done.insert(what)
@@ -130,7 +127,6 @@ fn slices_of_point(slices: Slices, point: usize) -> Slices {
     Slices { seed, ..slices }
 }
 
-/// The ramp-up in whole slices, rounded up.
 fn slices_of_ramp_up(ramp_up: RampUp, slice: Duration) -> u32 {
     match ramp_up {
         RampUp::Time(time) => time.as_nanos().div_ceil(slice.as_nanos()) as u32,
@@ -139,7 +135,7 @@ fn slices_of_ramp_up(ramp_up: RampUp, slice: Duration) -> u32 {
 }
 
 /// Moves the intervals, which are consecutive slices, to their real time, and excludes the uncounted part of each.
-fn lay_in_real_time(outcome: &mut Outcome, (side, slices): (usize, Slices), ramp_up: u32) {
+fn lay_in_real_time(outcome: &mut Outcome, side: usize, slices: Slices, ramp_up: u32) {
     let share = slices.counted().as_secs_f64() / slices.slice.as_secs_f64();
     for interval in &mut outcome.intervals {
         let end = interval.at + interval.length + slices.slice * ramp_up;
@@ -207,7 +203,7 @@ impl Side<'_> {
                 ..how.clone()
             },
         );
-        lay_in_real_time(&mut outcome, (me, slices), ramp_up);
+        lay_in_real_time(&mut outcome, me, slices, ramp_up);
         let mut state = self.sides.lock();
         state.sides[me].driven = point + 1;
         self.sides.changed.notify_all();

@@ -35,9 +35,9 @@ fn find(evidence: &Evidence<'_>) -> Finding {
     }
     let mut parts = shares.by_resource(evidence);
     parts.sort_by(|a, b| b.1.total_cmp(&a.1));
-    let told = parts.iter().filter(|(_, pct)| *pct >= TOLD_PCT_MIN);
-    let told: Vec<_> = told.copied().collect();
-    match told.as_slice() {
+    let notable = parts.iter().filter(|(_, pct)| *pct >= FURTHER_PCT_MIN);
+    let notable: Vec<_> = notable.copied().collect();
+    match notable.as_slice() {
         [(resource, pct), others @ ..] if *pct >= NAMED_PCT_MIN => {
             match shortage(*resource, evidence.figures) {
                 Some(shortage) => Finding::Memory {
@@ -51,7 +51,7 @@ fn find(evidence: &Evidence<'_>) -> Finding {
                 },
             }
         }
-        _ if shares.unknown >= NAMED_PCT_MIN => Finding::Untold {
+        _ if shares.unknown >= NAMED_PCT_MIN => Finding::Unreported {
             pct: shares.unknown,
         },
         _ => {
@@ -64,7 +64,7 @@ fn find(evidence: &Evidence<'_>) -> Finding {
 impl Finding {
     fn resource(&self, figures: &Figures) -> Resource {
         match self {
-            Self::NothingDone | Self::Untold { .. } => Resource::Unknown,
+            Self::NothingDone | Self::Unreported { .. } => Resource::Unknown,
             Self::DriverAlone { .. } => Resource::Driver,
             Self::Paused { .. } => Resource::None,
             // Processors limit a job only if it waits for nothing else, and are exhausted only when all are busy.

@@ -29,7 +29,6 @@ const WARM_MB_MAX: f64 = 4.0;
 /// Device writes that are noted for a read-only test, MB; the device counts all programs.
 const WRITTEN_MB_NOTED: f64 = 16.0;
 
-/// Reasons why a point's figures must not be used.
 pub fn reasons(outcome: &Outcome, limits: &Validity) -> Vec<Remark> {
     let mut reasons = Vec::new();
     if outcome.errors() > 0 {
@@ -118,7 +117,6 @@ pub fn drive_note(outcome: &Outcome) -> Option<Remark> {
     (outcome.driver_threads.is_none() && is_short).then_some(Remark::ThreadPerJob)
 }
 
-/// Notes for the reader that do not make the point invalid.
 pub fn notes(outcome: &Outcome, figures: &Figures, limits: &Validity) -> Vec<Remark> {
     let mut notes = allowed(outcome, limits);
     notes.extend(pace::stall_note(outcome, limits));
@@ -167,7 +165,6 @@ fn shared_device_note(figures: &Figures) -> Option<Remark> {
     figures.is_device_crowded().then_some(shared)
 }
 
-/// Notes on figures that the sampler could not read, with the reason.
 pub fn host_notes(used: &HostUse) -> Vec<Remark> {
     let about_host = [&used.unknown, &used.io_reason, &used.remark];
     let about_owners = used.owners_reason.clone();
@@ -221,7 +218,6 @@ pub fn cache_note(
     }
 }
 
-/// Note on device writes during a read-only test.
 pub fn write_note(writes: bool, figures: &Figures) -> Option<Remark> {
     let written_mb = figures.write_mb_per_s? * figures.elapsed_s?;
     let is_noted = !writes && written_mb > WRITTEN_MB_NOTED;
@@ -419,8 +415,8 @@ mod tests {
             cache_note(&CacheState::Cold, mb100, &read(Some(48.0))),
             None
         );
-        let untold = cache_note(&CacheState::Cold, mb100, &read(None));
-        assert_eq!(untold, Some(Remark::ReadsUncounted));
+        let uncounted = cache_note(&CacheState::Cold, mb100, &read(None));
+        assert_eq!(uncounted, Some(Remark::ReadsUncounted));
         let found = cache_note(&CacheState::Warm, mb100, &read(Some(10.0)));
         assert_eq!(found, Some(Remark::NotFromMemory { read_mb: 20.0 }));
         assert_eq!(cache_note(&CacheState::Warm, mb100, &read(Some(0.5))), None);

@@ -26,22 +26,18 @@ pub struct RunContext<'a> {
     pub samplers: &'a [HostWatch],
     pub seed: u64,
     pub repeat: u32,
-    /// Limits of the checks on the driver.
     pub validity: Validity,
     pub interval: Duration,
-    /// Hardware threads of the targets' machine, if known.
     pub hardware_threads: Option<u32>,
     /// Fingerprint of machine and target, one per target.
     pub platforms: Vec<String>,
     pub clock: Arc<dyn WallClock>,
     pub stop: &'a AtomicBool,
-    /// Start times of the servers.
     pub servers: Servers,
     /// Memory of the servers before there were users.
     pub server_memory: ServerMemory,
     /// Side of a study in slices.
     pub side: Option<&'a Side<'a>>,
-    /// Waits of sessions, for the observer of the run.
     pub(crate) waits_seen: Option<WaitsSeen>,
 }
 
@@ -66,9 +62,6 @@ impl RunContext<'_> {
     }
 
     /// Programs of a target, including those of the target that it is a copy of.
-    ///
-    /// # Errors
-    /// The reason why a server's process is unknown.
     pub fn programs(&self, target: u32) -> std::result::Result<Programs, String> {
         let target = &self.targets[target as usize];
         let source = source_of(self.targets).filter(|_| target.is_replica());
@@ -85,9 +78,6 @@ impl RunContext<'_> {
     }
 
     /// MB of memory per open session; `None` if it cannot be determined: for few sessions, and on other machines.
-    ///
-    /// # Errors
-    /// The reason why it is unknown here.
     pub fn session_memory_mb(
         &self,
         nodes: &Nodes,
@@ -96,8 +86,7 @@ impl RunContext<'_> {
     ) -> std::result::Result<Option<f64>, String> {
         match (self.side, self.programs(site)) {
             (None, Ok(programs)) if !programs.is_inside => {
-                let server = (nodes, &programs);
-                self.server_memory.per_session_mb(site, server, sessions)
+                (self.server_memory).per_session_mb(site, nodes, &programs, sessions)
             }
             _ => Ok(None),
         }
@@ -109,7 +98,8 @@ impl RunContext<'_> {
         step: &Step,
         key: PointKey,
         definition: String,
-        (title, component): (String, Component),
+        title: String,
+        component: Component,
     ) -> Point {
         Point {
             started_at: host::clock::rfc3339(self.clock.now()),

@@ -9,7 +9,6 @@ use crate::error::Result;
 pub enum Done {
     /// The point and everything that belongs to it is in the archive.
     Entered(Vec<Point>),
-    /// The user stopped it; nothing of it is stored.
     Interrupted,
     Broken(String),
     /// The target does not hold the data: its user has to load them first.
@@ -34,7 +33,6 @@ impl Measured {
         }
     }
 
-    /// The result of an incomplete drive as an error.
     pub fn cut_short(interrupted: bool, fatal: Option<&str>) -> std::result::Result<(), Self> {
         match fatal {
             _ if interrupted => Err(Self::Interrupted),
@@ -43,20 +41,12 @@ impl Measured {
         }
     }
 
-    /// Stores the points of a run, and returns the result of their key.
-    ///
-    /// # Errors
-    /// Errors of the archive.
     pub fn enter(self, archive: &mut Archive, context: &RunContext<'_>) -> Result<Done> {
         self.enter_by(context, |points| {
             Ok(archive.append_points(context.run, points)?)
         })
     }
 
-    /// Like [`Self::enter`], for more data than the points.
-    ///
-    /// # Errors
-    /// Errors of `enter`.
     pub fn enter_by(
         self,
         context: &RunContext<'_>,

@@ -5,16 +5,12 @@ use engine::{TargetError, UrlError};
 
 pub type Result<T> = std::result::Result<T, LabError>;
 
-/// Reason why a run ended early.
 #[derive(Debug, thiserror::Error)]
 pub enum LabError {
-    /// The plan is invalid.
     #[error("{0}")]
     Plan(String),
-    /// A target URL is invalid.
     #[error(transparent)]
     Url(#[from] UrlError),
-    /// A file of the plan cannot be read.
     #[error("{0}")]
     Unreadable(String),
     #[error(transparent)]
@@ -28,16 +24,13 @@ pub enum LabError {
     NotLoaded {
         /// Missing data, as the workload's error.
         what: Box<dyn std::error::Error + Send + Sync>,
-        /// Label of the run, or name of the study.
         label: String,
         verb: &'static str,
     },
     #[error("interrupted; {finished} of {planned} points are kept in the archive")]
     Interrupted {
         finished: usize,
-        /// Points of the complete run.
         planned: usize,
-        /// Label of the run, or name of the study.
         label: String,
         verb: &'static str,
     },
@@ -46,9 +39,7 @@ pub enum LabError {
     Broken {
         message: String,
         finished: usize,
-        /// Points of the complete run.
         planned: usize,
-        /// Label of the run, or name of the study.
         label: String,
         verb: &'static str,
     },

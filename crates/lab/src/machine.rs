@@ -20,23 +20,17 @@ const HOST: &str = "dbdyno.host";
 const DEVICE: &str = "dbdyno.host_device";
 /// Key of the files without a device, and the reason.
 const WITHOUT_DEVICE: &str = "dbdyno.without_device";
-/// Reason for an unknown machine.
 const ELSEWHERE: &str = "the server runs on another machine; name its host";
 
-/// Options about the servers' machine.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct HostAsked {
+pub struct HostOptions {
     /// Its address; `None` for the machine in the targets' URLs.
     pub address: Option<SshAddress>,
-    /// Block device under the servers' data, if it cannot be detected.
     pub device: Option<String>,
 }
 
-impl HostAsked {
+impl HostOptions {
     /// Parses `--host` and `--host-device`.
-    ///
-    /// # Errors
-    /// The address is invalid.
     pub fn parse(address: Option<&str>, device: Option<&str>) -> Result<Self> {
         let address = address.map(SshAddress::parse).transpose();
         Ok(Self {
@@ -45,7 +39,6 @@ impl HostAsked {
         })
     }
 
-    /// Options with which a run was begun.
     pub fn of_run(run: &Run) -> Self {
         let said = |key: &str| run.targets.iter().find_map(|t| t.settings.get(key));
         Self {
@@ -59,7 +52,6 @@ impl HostAsked {
 pub(crate) struct Machine {
     place: HostLocation,
     device: Option<String>,
-    /// Its basic facts; empty if unknown.
     pub platform: Platform,
 }
 
@@ -80,23 +72,23 @@ impl Machine {
     ///
     /// # Errors
     /// Targets are on different machines, `--host` is given for an embedded database, or the host cannot be reached.
-    pub fn of(groups: &[Vec<TargetUrl>], asked: &HostAsked) -> Result<Self> {
+    pub fn of(groups: &[Vec<TargetUrl>], options: &HostOptions) -> Result<Self> {
         let urls: Vec<&TargetUrl> = groups.iter().flatten().collect();
         let is_server = |url: &&TargetUrl| {
             engines::find(url).is_ok_and(|engine| engine.reach() == Reach::Network)
         };
         let ours: Vec<&&TargetUrl> = urls.iter().filter(|url| !is_server(url)).collect();
-        if asked.address.is_none() && asked.device.is_some() {
+        if options.address.is_none() && options.device.is_some() {
             return Err(LabError::Plan(
                 "the device of the server's host is given, but not the host; give the host as well, or leave the device out"
                     .into(),
             ));
         }
-        let away = match &asked.address {
+        let away = match &options.address {
             Some(_) => urls.len() - ours.len(),
             None => urls.iter().filter(|url| !engines::runs_here(url)).count(),
         };
-        if asked.address.is_some() && (away == 0 || !ours.is_empty()) {
+        if options.address.is_some() && (away == 0 || !ours.is_empty()) {
             let url = ours.first().map_or_else(String::new, |url| url.to_string());
             return Err(LabError::Plan(format!(
                 "the host of a remote server is given, but target {url} runs on this machine; measure this target in a \
@@ -110,11 +102,11 @@ impl Machine {
                     .into(),
             ));
         }
-        Self::at(asked, away > 0)
+        Self::at(options, away > 0)
     }
 
-    fn at(asked: &HostAsked, is_away: bool) -> Result<Self> {
-        let place = match &asked.address {
+    fn at(options: &HostOptions, is_away: bool) -> Result<Self> {
+        let place = match &options.address {
             Some(address) => HostLocation::There(
                 Remote::connect(address).map_err(|e| LabError::Host(e.to_string()))?,
             ),
@@ -128,7 +120,7 @@ impl Machine {
         };
         Ok(Self {
             place,
-            device: asked.device.clone(),
+            device: options.device.clone(),
             platform,
         })
     }
@@ -198,7 +190,6 @@ impl Machine {
         Site { record, devices }
     }
 
-    /// Devices under the files of a target, and files without one.
     fn devices(&self, target: &Nodes) -> std::result::Result<(Stack, Vec<NoDevice>), String> {
         match (&self.place, &self.device) {
             (HostLocation::Unknown, _) => Err(ELSEWHERE.to_owned()),
@@ -259,10 +250,6 @@ impl Machine {
         }
     }
 
-    /// Samples the machine and the driver's own process for one target.
-    ///
-    /// # Errors
-    /// The machine cannot be sampled.
     pub fn watch(&self, site: &Site, interval: Duration) -> Result<HostWatch> {
         let devices = site.devices.clone();
         let driver = || {
@@ -292,11 +279,11 @@ impl Machine {
 
 /// Files without a device, as a setting of the target, if there are any.
 fn words_without(without: &[NoDevice]) -> Option<(String, String)> {
-    let told: Vec<String> = without
+    let reasons: Vec<String> = without
         .iter()
         .map(|none| format!("{}: {}", none.purpose.name(), none.why))
         .collect();
-    (!told.is_empty()).then(|| (WITHOUT_DEVICE.to_owned(), told.join("; ")))
+    (!reasons.is_empty()).then(|| (WITHOUT_DEVICE.to_owned(), reasons.join("; ")))
 }
 
 impl Site {
@@ -322,7 +309,7 @@ mod tests {
             .iter()
             .map(|url| engines::parse(url).unwrap())
             .collect();
-        Machine::of(&group(&urls)?, &HostAsked::parse(host, device)?)
+        Machine::of(&group(&urls)?, &HostOptions::parse(host, device)?)
     }
 
     fn refused(urls: &[&str], host: Option<&str>, device: Option<&str>) -> String {

@@ -15,7 +15,6 @@ pub struct Nodes {
     /// Name of the engine in the library's files.
     pub engine: String,
     pub nodes: Vec<Arc<dyn Target>>,
-    /// The databases run inside this process.
     pub is_embedded: bool,
     /// Threads inside one statement when each was opened, for tests that do not sweep them.
     threads: Vec<u32>,
@@ -53,9 +52,6 @@ pub fn group(urls: &[TargetUrl]) -> Result<Vec<Vec<TargetUrl>>> {
 
 /// URLs of a target's nodes, joined by [`Nodes::record`]. Paths may hold spaces, so only a space before a scheme
 /// separates two of them.
-///
-/// # Errors
-/// One is invalid, because somebody has changed the archive.
 pub fn urls_of(record: &TargetRecord) -> Result<Vec<TargetUrl>> {
     let scheme = format!("{}:", record.name);
     let mut urls = vec![String::new()];
@@ -73,28 +69,17 @@ pub fn urls_of(record: &TargetRecord) -> Result<Vec<TargetUrl>> {
     urls.collect()
 }
 
-/// URLs of all targets of a run.
-///
-/// # Errors
-/// Those of [`urls_of`].
 pub fn urls_of_run(run: &Run) -> Result<Vec<TargetUrl>> {
     let each = run.targets.iter().map(urls_of);
     Ok(each.collect::<Result<Vec<_>>>()?.concat())
 }
 
 impl Nodes {
-    /// Opens the databases of one group.
-    ///
-    /// # Errors
-    /// One cannot be opened.
     pub fn open(urls: &[TargetUrl]) -> Result<Self> {
         Self::open_each(urls, engines::open)
     }
 
     /// Opens the databases of one group with `open_one`.
-    ///
-    /// # Errors
-    /// One cannot be opened.
     pub(crate) fn open_each(
         urls: &[TargetUrl],
         open: impl Fn(&TargetUrl) -> engine::Result<Arc<dyn Target>>,
@@ -119,9 +104,6 @@ impl Nodes {
 
     /// Sets the threads inside one statement on every node: those of a sweep, otherwise those that the target was
     /// opened with, which an earlier sweep has changed.
-    ///
-    /// # Errors
-    /// A node refuses.
     pub fn set_threads(&self, swept: Option<u32>) -> engine::Result<()> {
         for (node, opened) in self.nodes.iter().zip(&self.threads) {
             let wanted = swept.unwrap_or(*opened);
@@ -138,9 +120,6 @@ impl Nodes {
     }
 
     /// A secondary schema in each database, for tables of the same names.
-    ///
-    /// # Errors
-    /// A database has none.
     pub fn secondary_schema(&self, name: &str) -> engine::Result<Self> {
         let nodes = self.nodes.iter().map(|node| node.secondary_schema(name));
         let nodes = nodes.collect::<engine::Result<Vec<_>>>()?;
@@ -153,9 +132,6 @@ impl Nodes {
     }
 
     /// Another database of the same engine with the threads of these.
-    ///
-    /// # Errors
-    /// It refuses the number of threads.
     pub fn replaced_by(&self, database: Arc<dyn Target>) -> engine::Result<Self> {
         database.set_threads(self.first().threads())?;
         Ok(Self {
@@ -166,7 +142,6 @@ impl Nodes {
         })
     }
 
-    /// The target as it is archived, without the device under its files.
     pub fn record(&self) -> TargetRecord {
         let mut record = self.first().record();
         record.nodes = self.nodes.len() as u32;
@@ -190,13 +165,11 @@ impl Nodes {
         self.replica().is_some()
     }
 
-    /// Reason why it is read-only, if it is.
     pub fn read_only(&self) -> Option<Remark> {
         let why = self.first().read_only()?;
         Some(Remark::ReadOnly { why })
     }
 
-    /// Reason why the target lacks a feature, if it does.
     pub fn lacks(&self, feature: Feature) -> Option<String> {
         self.first().lacks(feature)
     }

@@ -23,11 +23,8 @@ use crate::wait_profile::WaitProfile;
 
 pub struct Observation<'a> {
     context: &'a RunContext<'a>,
-    /// Databases whose sessions are sampled.
     nodes: &'a Nodes,
-    /// Number of the target with their server and device.
     site: u32,
-    /// The point so far, without figures.
     blank: Point,
     stopwatch: Stopwatch,
     /// The window begins when the first job enters it, not when the last one has ramped up.
@@ -39,11 +36,9 @@ pub struct Driven {
     pub outcome: Outcome,
     /// Time of the steps after the last job that belong to the drive.
     pub closing: Duration,
-    /// Counters of the sessions.
     pub counters: Counters,
     /// Operations per operation of the driver.
     pub operations_scale: u64,
-    /// Failure in addition to those of the outcome.
     pub failure: Option<Remark>,
 }
 
@@ -72,7 +67,6 @@ impl<'a> Observation<'a> {
         }
     }
 
-    /// Sets an earlier begin.
     #[must_use]
     pub fn since(self, stopwatch: Stopwatch) -> Self {
         Self { stopwatch, ..self }
@@ -95,9 +89,6 @@ impl<'a> Observation<'a> {
     }
 
     /// Drives jobs while host and engine are sampled.
-    ///
-    /// # Errors
-    /// The result of an incomplete drive.
     pub fn drive(
         self,
         drive: impl FnOnce(&Start<'_>) -> Result<Driven, Measured>,
@@ -129,8 +120,14 @@ impl<'a> Observation<'a> {
         };
         let operations = outcome.operations() * driven.operations_scale;
         let is_inside = self.nodes.first().server_process().is_none();
-        let used_by = (&used, is_inside);
-        let mut figures = figures_of(&outcome, driven.closing, operations, used_by, counters);
+        let mut figures = figures_of(
+            &outcome,
+            driven.closing,
+            operations,
+            &used,
+            is_inside,
+            counters,
+        );
         profile.write_into(&mut figures);
         let mut point = self.blank;
         point.engine_io = engine_io;
@@ -144,8 +141,13 @@ impl<'a> Observation<'a> {
         point
             .notes
             .extend(checks::drive_note(&outcome).filter(|_| !is_inside));
-        let limits = (context.interval, &context.validity);
-        checks::blame_driver(&mut point, &outcome, &used, limits);
+        checks::blame_driver(
+            &mut point,
+            &outcome,
+            &used,
+            context.interval,
+            &context.validity,
+        );
         if let Some(side) = context.side {
             let slices = side.slices();
             point
@@ -188,7 +190,7 @@ impl Observed<'_> {
         // In slices, samples of machine and server cover both sides of a study.
         let (held_back, timed_events, times, samples, (devices, interfaces)) = match context.side {
             None => (
-                (self.profile).held_back(&outcome, &self.point.figures, (watch.device(), &used)),
+                (self.profile).held_back(&outcome, &self.point.figures, watch.device(), &used),
                 self.profile.top(),
                 requests::below_database(&used),
                 series(&used.samples, &outcome, context.interval),

@@ -27,11 +27,9 @@ pub trait Observer {
     }
     /// A target failed; the run continues with the others.
     fn gave_out(&mut self, _target: &str, _message: &str) {}
-    /// A point was measured and is safe in the archive.
     fn point_ends(&mut self, point: &Point);
 }
 
-/// Reports missing rights and weak logins of these targets.
 pub(crate) fn tell_rights<'t>(
     observer: &mut dyn Observer,
     targets: impl IntoIterator<Item = &'t TargetRecord>,

@@ -47,15 +47,15 @@ impl Plan {
         if let Some(toml::Value::Table(limits)) = table.get("validity") {
             check_keys("validity", limits.keys(), &VALIDITY_KEYS)?;
         }
-        let asked: Vec<toml::Table> = steps_of(&mut table)?
+        let given: Vec<toml::Table> = steps_of(&mut table)?
             .into_iter()
             .map(|s| s.clone())
             .collect();
         table.remove("step");
         let mut plan: Plan = toml::Value::Table(table).try_into().map_err(not_right)?;
         plan.check()?;
-        for (number, asked) in (1..).zip(asked) {
-            plan.step.push(read_step(workloads, &known, number, asked)?);
+        for (number, given) in (1..).zip(given) {
+            plan.step.push(read_step(workloads, &known, number, given)?);
         }
         if plan.step.is_empty() {
             return Err(LabError::Plan("the plan has no [[step]]".into()));
@@ -100,25 +100,25 @@ fn read_step(
     workloads: &Registry,
     known: &[&TableKind],
     number: usize,
-    mut asked: toml::Table,
+    mut given: toml::Table,
 ) -> Result<Step> {
     let place = format!("step {number}");
     let names: Vec<&str> = known.iter().map(|table| table.name).collect();
-    check_keys(&place, asked.keys(), &[&STEP_KEYS[..], &names].concat())?;
+    check_keys(&place, given.keys(), &[&STEP_KEYS[..], &names].concat())?;
     let mut tables = Vec::new();
     for table in known {
-        let Some(asked) = asked.remove(table.name) else {
+        let Some(given) = given.remove(table.name) else {
             continue;
         };
-        let toml::Value::Table(asked) = asked else {
+        let toml::Value::Table(given) = given else {
             let what = format!("{place}: {0} must be a table [step.{0}]", table.name);
             return Err(LabError::Plan(what));
         };
         let place = format!("{place}, {}", table.name);
-        check_keys(&place, asked.keys(), &table.keys.all())?;
-        tables.push((table.name, (table.read)(asked).map_err(not_right)?));
+        check_keys(&place, given.keys(), &table.keys.all())?;
+        tables.push((table.name, (table.read)(given).map_err(not_right)?));
     }
-    let mut step: Step = toml::Value::Table(asked).try_into().map_err(not_right)?;
+    let mut step: Step = toml::Value::Table(given).try_into().map_err(not_right)?;
     step.tables = Tables(tables);
     check_step(workloads, &step).map_err(|what| LabError::Plan(format!("{place}: {what}")))?;
     Ok(step)
@@ -174,8 +174,8 @@ fn apply(table: &mut toml::Table, known: &[&TableKind], setting: &Setting) -> Re
     };
     match parts.as_slice() {
         ["step", place, key] => {
-            if let Some(asked) = known.iter().find(|table| table.name == *place) {
-                return match apply_to_workload(table, asked, (key, setting))? {
+            if let Some(given) = known.iter().find(|table| table.name == *place) {
+                return match apply_to_workload(table, given, key, setting)? {
                     0 => Err(no_place()),
                     _ => Ok(()),
                 };
@@ -219,13 +219,14 @@ fn apply(table: &mut toml::Table, known: &[&TableKind], setting: &Setting) -> Re
 fn apply_to_workload(
     table: &mut toml::Table,
     kind: &TableKind,
-    (key, setting): (&str, &Setting),
+    key: &str,
+    setting: &Setting,
 ) -> Result<usize> {
     let mut taken = 0;
     for step in steps_of(table)? {
-        let asked = step.get_mut(kind.name).and_then(toml::Value::as_table_mut);
-        if let Some(asked) = asked.filter(|asked| kind.keys.are_taken(asked, key)) {
-            asked.insert(key.to_owned(), setting.value.clone());
+        let given = step.get_mut(kind.name).and_then(toml::Value::as_table_mut);
+        if let Some(given) = given.filter(|given| kind.keys.are_taken(given, key)) {
+            given.insert(key.to_owned(), setting.value.clone());
             taken += 1;
         }
     }

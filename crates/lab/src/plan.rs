@@ -23,7 +23,6 @@ pub use validity::Validity;
 
 static BUILT_IN: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../plans");
 
-/// Longest plan that is read.
 const FILE_BYTES_MAX: u64 = 4 << 20;
 pub const REPEAT_MAX: u32 = 1000;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -34,7 +33,6 @@ pub struct Plan {
     pub about: String,
     #[serde(default = "sample_ms_default")]
     pub sample_ms: u64,
-    /// Repetitions of the whole plan.
     #[serde(default = "repeat_default")]
     pub repeat: u32,
     /// Metrics that decide a comparison, named before the run; the throughput of every test if empty.
@@ -58,7 +56,6 @@ pub struct Plan {
     /// Weaknesses of the published protocol that the plan repeats.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unsound: Vec<Remark>,
-    /// Steps in order.
     #[serde(skip)]
     pub step: Vec<Step>,
 }
@@ -86,7 +83,6 @@ fn repeat_default() -> u32 {
     1
 }
 
-/// One `--set KEY=VALUE`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Setting {
     /// Dotted key, e.g. "step.size" (all steps) or "step.2.size" (the second).
@@ -97,9 +93,6 @@ pub struct Setting {
 
 impl Setting {
     /// Parses `KEY=VALUE`.
-    ///
-    /// # Errors
-    /// There is no `=` or no key.
     pub fn parse(text: &str) -> Result<Self> {
         let (key, value) = text
             .split_once('=')
@@ -127,9 +120,6 @@ impl Plan {
     }
 
     /// Text of the plan called `name`: a built-in one, otherwise a file, whose scripts are relative to it.
-    ///
-    /// # Errors
-    /// There is neither.
     pub fn text(name: &str) -> Result<String> {
         if let Some(file) = BUILT_IN.get_file(format!("{name}.toml")) {
             return Ok(file.contents_utf8().unwrap_or_default().to_owned());
@@ -144,10 +134,9 @@ impl Plan {
                 Self::built_in().join(", ")
             ))
         })?;
-        Ok(with_scripts_beside(text, Path::new(name)))
+        Ok(with_absolute_scripts(text, Path::new(name)))
     }
 
-    /// The plan as it is archived.
     pub fn to_toml(&self) -> String {
         let plan = toml::to_string(self)
             .expect("a plan holds only strings, numbers and arrays, which TOML can write");
@@ -159,7 +148,7 @@ impl Plan {
 
 /// Makes the paths of scripts absolute, so that a plan means the same from any directory, and a resumed run finds
 /// them. [`Plan::parse`] refuses text that is no plan.
-fn with_scripts_beside(text: String, file: &Path) -> String {
+fn with_absolute_scripts(text: String, file: &Path) -> String {
     let Ok(mut table) = toml::from_str::<toml::Table>(&text) else {
         return text;
     };

@@ -40,7 +40,8 @@ pub fn figures_of(
     outcome: &Outcome,
     closing: Duration,
     operations: u64,
-    (used, is_inside): (&HostUse, bool),
+    used: &HostUse,
+    is_inside: bool,
     counters: Counters,
 ) -> Figures {
     let elapsed_s = (outcome.elapsed + closing).as_secs_f64();
@@ -66,10 +67,11 @@ pub fn figures_of(
     figures.in_flight_mean = outcome.in_flight_mean();
     figures.little_error_pct = outcome.little_error_pct();
     let of_threads = |cpu: Duration| per_s((cpu.as_secs_f64() + used.sampler_cpu_s) * 100.0);
-    figures.driver_cpu_pct = match is_inside {
-        true => of_threads(outcome.driver_cpu()),
+    figures.driver_cpu_pct = if is_inside {
+        of_threads(outcome.driver_cpu())
+    } else {
         // All of this process is the driver; for two sides in slices only the time of each side's threads is known.
-        false => (used.rates.process_cpu_pct).or_else(|| of_threads(outcome.threads_cpu())),
+        (used.rates.process_cpu_pct).or_else(|| of_threads(outcome.threads_cpu()))
     };
     used.write_owners_into(&mut figures);
     figures.forget_short_shares();

@@ -6,9 +6,6 @@ use engine::Target;
 use host::Programs;
 
 /// Programs of these databases together.
-///
-/// # Errors
-/// The reason why a server's process is unknown.
 pub fn programs_of<'n>(
     nodes: impl IntoIterator<Item = &'n Arc<dyn Target>>,
 ) -> std::result::Result<Programs, String> {

@@ -9,7 +9,6 @@ use crate::plan::{Plan, Step, TableKind};
 use crate::volume::{Volume, Written};
 use crate::workload::{Ground, Workload};
 
-/// Workloads that plans can use.
 pub struct Registry {
     workloads: Vec<Box<dyn Workload>>,
 }
@@ -26,10 +25,6 @@ impl Registry {
         self
     }
 
-    /// The workload of this name.
-    ///
-    /// # Errors
-    /// There is none; the error suggests the nearest.
     pub fn find(&self, uses: &str) -> std::result::Result<&dyn Workload, String> {
         match self.all().find(|workload| workload.names().contains(&uses)) {
             Some(workload) => Ok(workload),
@@ -46,9 +41,6 @@ impl Registry {
     }
 
     /// True if the plan only observes others.
-    ///
-    /// # Errors
-    /// Some of its steps observe and others make a load.
     pub fn is_observation(&self, plan: &Plan) -> Result<bool> {
         let looks = |step: &Step| self.of(step).is_observation();
         match plan.step.iter().filter(|step| looks(step)).count() {
@@ -60,7 +52,6 @@ impl Registry {
         }
     }
 
-    /// Tables that steps may have, each once.
     pub fn tables(&self) -> Vec<&'static TableKind> {
         let mut tables: Vec<&TableKind> = Vec::new();
         for table in self.all().flat_map(Workload::tables) {
@@ -72,9 +63,6 @@ impl Registry {
     }
 
     /// Reads the files that the steps of a plan name, and checks that they exist.
-    ///
-    /// # Errors
-    /// Those of [`Workload::prepare`].
     pub fn prepare(&mut self, plan: &mut Plan) -> Result<()> {
         for step in &mut plan.step {
             let mut workloads = self.workloads.iter_mut();
@@ -86,9 +74,6 @@ impl Registry {
     }
 
     /// Codes of the tests of a plan, as far as they are known before a database is opened.
-    ///
-    /// # Errors
-    /// A test that does not exist.
     pub fn tests(&self, plan: &Plan) -> Result<BTreeSet<String>> {
         let of_steps = plan.step.iter().map(|step| self.of(step).tests(step));
         let tests: Vec<Vec<String>> = of_steps.collect::<Result<_>>()?;
@@ -97,9 +82,6 @@ impl Registry {
 
     /// The agenda of plan × targets × repetitions: every repetition goes through all steps and targets, so that a
     /// drift of the machine affects all alike.
-    ///
-    /// # Errors
-    /// A test that does not exist.
     pub fn lay(&self, plan: &Plan, targets: &[Nodes], threads: u32) -> Result<Agenda> {
         let mut agenda = Agenda::default();
         for repetition in 1..=plan.repeat {
@@ -121,14 +103,12 @@ impl Registry {
     /// Volume that a plan writes to one target with its replicas; the same for all nodes of a cluster together.
     ///
     /// It is an upper bound: it includes tests that the target may lack.
-    ///
-    /// # Errors
-    /// A test or size that does not exist.
-    pub fn foretell(
+    pub fn volume(
         &self,
         plan: &Plan,
         engine: &str,
-        (nodes, replicas): (u32, u32),
+        nodes: u32,
+        replicas: u32,
         fresh_each_time: bool,
     ) -> Result<Volume> {
         let mut all = Written::default();
@@ -157,7 +137,6 @@ impl Registry {
         Ok(all_s * f64::from(plan.repeat))
     }
 
-    /// Each workload with its steps.
     pub(crate) fn by_workload<'s>(
         &self,
         steps: impl Iterator<Item = &'s Step> + Clone,

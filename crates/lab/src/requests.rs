@@ -4,13 +4,11 @@ use archive::{DeviceUse, OperationTimes, Requests, WaitHistogram};
 use host::block::{DeviceTimes, Operation, Phase, Times};
 use host::{HostUse, Rates};
 
-/// Operations, each with the class of its waits.
 const OPERATIONS: [(Operation, &str); 3] = [
     (Operation::Read, "device read"),
     (Operation::Write, "device write"),
     (Operation::Flush, "device flush"),
 ];
-/// Names of the parts of a request's time.
 const PHASES: [(Phase, &str); 3] = [
     (Phase::Whole, "whole"),
     (Phase::Queue, "queue"),
@@ -117,7 +115,7 @@ pub fn operation_times(
     counted: &[DeviceUse],
     untimed: Option<&str>,
 ) -> Vec<OperationTimes> {
-    let mut told: Vec<OperationTimes> = timed
+    let mut reported: Vec<OperationTimes> = timed
         .iter()
         .flat_map(|times| parts(times, counted.iter().find(|c| c.name == times.device)))
         .collect();
@@ -125,7 +123,7 @@ pub fn operation_times(
         let unknown = |reason: &str| {
             OperationTimes::of("device", "", "read", "whole").remarked(reason.to_owned())
         };
-        told.extend(untimed.map(unknown));
+        reported.extend(untimed.map(unknown));
     }
     let none_seen = "it is composed of other devices, and its own requests are invisible";
     for device in counted {
@@ -134,12 +132,12 @@ pub fn operation_times(
             let Some(requests) = by_counters(operation, device).filter(|r| r.count > 0) else {
                 continue;
             };
-            let is_told = |times: &OperationTimes| {
+            let is_reported = |times: &OperationTimes| {
                 times.subject == device.name && times.is("device", word, "whole")
             };
-            if !told.iter().any(is_told) {
+            if !reported.iter().any(is_reported) {
                 let reason = untimed.unwrap_or(none_seen);
-                told.push(
+                reported.push(
                     OperationTimes::of("device", &device.name, word, "whole")
                         .counted(requests.count, mean_us(&requests))
                         .remarked(format!("mean of /proc/diskstats alone: {reason}")),
@@ -147,10 +145,9 @@ pub fn operation_times(
             }
         }
     }
-    told
+    reported
 }
 
-/// All observed parts of the requests of one device.
 fn parts(device: &DeviceTimes, counted: Option<&DeviceUse>) -> Vec<OperationTimes> {
     let mut parts = Vec::new();
     for (operation, _) in OPERATIONS {

@@ -10,7 +10,7 @@ use host::inventory::Stated;
 
 use crate::agenda::Agenda;
 use crate::error::{LabError, Result};
-use crate::machine::{HostAsked, Machine};
+use crate::machine::{HostOptions, Machine};
 use crate::nodes::{Nodes, group, urls_of, urls_of_run};
 use crate::observer::{Observer, tell_rights};
 use crate::registry::Registry;
@@ -30,7 +30,7 @@ pub struct RunOptions {
     pub tool_version: String,
     /// Facts that the machine's owner states.
     pub stated: Stated,
-    pub host: HostAsked,
+    pub host: HostOptions,
 }
 
 /// Carries out a plan, and returns the complete run.
@@ -138,7 +138,7 @@ pub fn resume(
         )));
     }
     let groups = group(&urls_of_run(&begun)?)?;
-    let machine = Machine::of(&groups, &HostAsked::of_run(&begun))?;
+    let machine = Machine::of(&groups, &HostOptions::of_run(&begun))?;
     refuse_other_machine(&begun.platform, &machine.platform)?;
     let mut plan = Plan::parse(&workloads, &begun.plan_toml, &[])?;
     workloads.prepare(&mut plan)?;

@@ -74,7 +74,8 @@ impl ServerMemory {
     pub(crate) fn per_session_mb(
         &self,
         number: u32,
-        (nodes, programs): (&Nodes, &Programs),
+        nodes: &Nodes,
+        programs: &Programs,
         sessions: u32,
     ) -> Result<Option<f64>, String> {
         if sessions < SESSIONS_MIN {
@@ -145,7 +146,6 @@ impl Before {
         self.cache_most_bytes = self.cache_most_bytes.max(now.cache_bytes);
     }
 
-    /// Growth without that of the cache.
     fn growth_bytes(&self, now: &Taken) -> Option<i64> {
         let of_cache = self.cache_most_bytes - self.first.cache_bytes;
         let growth_bytes = now.own.growth_bytes(&self.first.own)?;

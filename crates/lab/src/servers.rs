@@ -86,13 +86,13 @@ mod tests {
     #[test]
     fn the_first_point_behind_a_restart_says_so() {
         let servers = Servers::default();
-        let told = |target, second| servers.notes(target, at(second)).len();
-        assert_eq!((told(0, 1), told(1, 2)), (1, 1), "two targets");
+        let notes = |target, second| servers.notes(target, at(second)).len();
+        assert_eq!((notes(0, 1), notes(1, 2)), (1, 1), "two targets");
         let [runs, restarted] = &servers.notes(0, at(3))[..] else {
-            panic!("not told")
+            panic!("no note")
         };
         assert_eq!(*runs, Remark::RunsSince { since: at(3) });
         assert_eq!(*restarted, Remark::Restarted { before: at(1) });
-        assert_eq!(told(0, 3), 1, "told once");
+        assert_eq!(notes(0, 3), 1, "noted once");
     }
 }

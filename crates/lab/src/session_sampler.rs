@@ -10,7 +10,6 @@ use engine::{Counted, ServerCounts, Tally, Target, Transport, WaitClass, Watch};
 use load::Clock;
 use load::clock::ns;
 
-/// Shortest interval.
 const INTERVAL_MIN: Duration = Duration::from_millis(10);
 /// Longest interval, however expensive a sample is …
 const INTERVAL_MAX: Duration = Duration::from_secs(1);
@@ -41,7 +40,6 @@ const PINGS_MAX: usize = 20;
 const PINGS_MIN: usize = 3;
 const PINGING_MAX: Duration = Duration::from_millis(100);
 
-/// Connection between driver and server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Link {
     pub transport: Transport,
@@ -56,25 +54,20 @@ pub struct SessionSamples {
     pub seconds: Tally,
     /// Connection; of several nodes the longest. `None` if not measured.
     pub link: Option<Link>,
-    /// Counters of the server.
     pub counts: ServerCounts,
-    /// Source of the waits; empty if they were not sampled.
     pub source: String,
     /// Number of samples, by this thread or by the server itself.
     pub looks: u64,
-    /// Time from the start of the window to the last sample.
     pub elapsed: Duration,
     /// Time in which samples were blocked, so that the sessions are unknown.
     pub unseen: Duration,
     /// Processor time of driver and server for sampling, or the duration of unblocked answers if the server's is
     /// unknown.
     pub cost: Duration,
-    /// Reason why something of this is missing.
     pub problem: Option<String>,
 }
 
 impl SessionSamples {
-    /// Samples per second.
     pub fn rate_per_s(&self) -> f64 {
         self.looks as f64 / self.elapsed.as_secs_f64().max(1e-9)
     }
@@ -95,7 +88,6 @@ impl SessionSamples {
         (figures.engine_write_iops, figures.engine_write_mb_per_s) = of_data(IoOperation::Write);
     }
 
-    /// Note on the source of the timed events.
     pub fn note(&self) -> Option<Remark> {
         let problem = self
             .problem
@@ -203,7 +195,6 @@ impl WaitsSeen {
         self.lock().rate_per_s
     }
 
-    /// Drops the figures of a finished point.
     pub(crate) fn forget(&self) {
         *self.lock() = WaitTotals::default();
     }
@@ -286,7 +277,6 @@ impl SessionSampler {
         self.bell.wait_while(Phase::Over, Some(LAST_LOOK_MAX));
     }
 
-    /// Ends the window, if it has not ended, and returns its samples.
     pub fn finish(mut self) -> SessionSamples {
         self.bell.ring(Phase::Over);
         let problem = self.problem.take();
@@ -510,7 +500,6 @@ fn server_cpu_ns(watches: &[Box<dyn Watch>]) -> Option<u64> {
     watches.iter().map(|watch| watch.server_cpu_ns()).sum()
 }
 
-/// The counters of all nodes together.
 fn count_all(watches: &mut [Box<dyn Watch>]) -> engine::Result<ServerCounts> {
     let mut counts = watches.iter_mut().map(|watch| watch.count());
     let Some(first) = counts.next() else {

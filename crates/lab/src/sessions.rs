@@ -36,9 +36,6 @@ pub(crate) fn most(plan: &Plan, workloads: &Registry) -> u64 {
 }
 
 /// The targets, with a limit of `sessions` if servers are started for them.
-///
-/// # Errors
-/// A URL is invalid.
 pub(crate) fn with_room(urls: &[TargetUrl], sessions: u64) -> Result<Vec<TargetUrl>> {
     let sessions = u32::try_from(sessions).unwrap_or(u32::MAX);
     let with_room = urls
@@ -49,7 +46,6 @@ pub(crate) fn with_room(urls: &[TargetUrl], sessions: u64) -> Result<Vec<TargetU
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Needed {
-    /// On each node of the target.
     of_node: u64,
     /// Sockets of this process for all nodes; 0 if the database runs inside it.
     sockets: u64,
@@ -59,14 +55,12 @@ pub(crate) struct Needed {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Beside {
     pub needed: Vec<Needed>,
-    /// Its sessions are on the same servers.
     pub on_one_database: bool,
 }
 
 impl Beside {
     fn of(&self, target: u32) -> Needed {
-        let needed = self.needed.get(target as usize).copied();
-        let needed = needed.unwrap_or_default();
+        let needed = (self.needed.get(target as usize).copied()).unwrap_or_default();
         Needed {
             of_node: needed.of_node * u64::from(self.on_one_database),
             ..needed
@@ -76,9 +70,6 @@ impl Beside {
 
 /// Refuses a plan with a point that needs more sessions, together with those of another side, than a server or the
 /// limit of sockets allows; returns the need of each target.
-///
-/// # Errors
-/// The need, the limit, and the way out.
 pub(crate) fn check(
     plan: &Plan,
     workloads: &Registry,
@@ -89,12 +80,12 @@ pub(crate) fn check(
     let mut all_needed = vec![Needed::default(); targets.len()];
     for (number, target) in (0..).zip(targets) {
         let of_target = points.iter().filter(|key| key.target == number);
-        let asked = of_target.map(|key| {
+        let of_points = of_target.map(|key| {
             let step = &plan.step[key.step as usize - 1];
             (key, workloads.of(step).sessions(step, key))
         });
         // The first of the largest points is reported.
-        let Some((key, most)) = asked.rev().max_by_key(|(_, asked)| asked.count) else {
+        let Some((key, most)) = of_points.rev().max_by_key(|(_, sessions)| sessions.count) else {
             continue;
         };
         // Jobs are assigned to the nodes in turn.
@@ -131,20 +122,20 @@ pub(crate) fn check(
             )));
         }
         if !target.is_embedded {
-            check_files((own.sockets, others.sockets), key, &most)?;
+            check_files(own.sockets, others.sockets, key, &most)?;
         }
     }
     Ok(all_needed)
 }
 
 /// Largest number of open files of this process with these sockets, its own and those of the other side.
-fn files((own, others): (u64, u64), open: u64) -> u64 {
+fn files(own: u64, others: u64, open: u64) -> u64 {
     own.saturating_add(others)
         .saturating_add(open + FILES_BESIDE)
 }
 
-fn check_files((own, others): (u64, u64), key: &PointKey, most: &Sessions) -> Result<()> {
-    let files = files((own, others), host::limits::open_files().unwrap_or(0));
+fn check_files(own: u64, others: u64, key: &PointKey, most: &Sessions) -> Result<()> {
+    let files = files(own, others, host::limits::open_files().unwrap_or(0));
     let needed = own.saturating_add(others);
     let of_others = match others {
         0 => String::new(),
@@ -184,11 +175,11 @@ mod tests {
                 on_one_database,
             };
             assert_eq!(beside.of(0), Needed { of_node, ..needed });
-            assert_eq!(files((5001, beside.of(0).sockets), 20), 10_278);
+            assert_eq!(files(5001, beside.of(0).sockets, 20), 10_278);
         }
         let alone = Beside::default().of(0);
         assert_eq!(
-            (alone, files((5001, alone.sockets), 20)),
+            (alone, files(5001, alone.sockets, 20)),
             (Needed::default(), 5277)
         );
     }

@@ -8,7 +8,7 @@ use archive::PointKey;
 use archive::stream::{DeviceRates, OperationSnapshot, Snapshot};
 use load::{KindCounts, Progress};
 
-use crate::beside::beside;
+use crate::companion::during;
 use crate::context::RunContext;
 use crate::observer::Snapshots;
 use crate::session_sampler::WaitsSeen;
@@ -16,7 +16,6 @@ use crate::session_sampler::WaitsSeen;
 /// No observer reads faster, however short the intervals of the series are.
 const INTERVAL_MIN: Duration = Duration::from_millis(250);
 
-/// Thread that takes the snapshots of one run.
 pub(crate) struct Taker<'a> {
     context: &'a RunContext<'a>,
     sink: Snapshots,
@@ -36,7 +35,6 @@ struct Current {
     progress: Arc<Progress>,
     begun: Instant,
     taken: Instant,
-    /// Number of the machine's latest reported sample.
     sample: Option<u64>,
     is_measuring: bool,
     /// Names of its kinds of operations, if there are several.
@@ -55,14 +53,14 @@ impl<'a> Taker<'a> {
     }
 
     /// Runs the thread during the work of a run.
-    pub fn beside<T>(&self, work: impl FnOnce() -> T) -> T {
+    pub fn during<T>(&self, work: impl FnOnce() -> T) -> T {
         let end = || {
             self.lock().is_over = true;
             self.changed.notify_all();
         };
         // Without the thread a run proceeds unobserved.
-        let names = ("snapshots", "nobody can watch this run");
-        beside(names, || self.take_until_over(), end, work)
+        let missing = "nobody can watch this run";
+        during("snapshots", missing, || self.take_until_over(), end, work)
     }
 
     pub fn point_begins(
@@ -154,16 +152,15 @@ impl<'a> Taker<'a> {
         snapshot
     }
 
-    /// Operations since the last snapshot.
     fn operations(&self, current: &mut Current) -> Option<Snapshot> {
         let told = current.progress.take_intervals()?;
         current.is_measuring = true;
         current.taken = Instant::now();
-        let total = told.total();
-        let named = current.operations.iter().zip(&told.kinds);
+        let total = counts.total();
+        let named = current.operations.iter().zip(&counts.kinds);
         Some(Snapshot {
             at_s: current.begun.elapsed().as_secs_f64(),
-            length_s: told.length.as_secs_f64(),
+            length_s: counts.length.as_secs_f64(),
             operations: Some(total.response.count()),
             errors: Some(total.errors),
             response_ns: total.response.filled().collect(),

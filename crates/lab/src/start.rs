@@ -15,7 +15,6 @@ use crate::session_sampler::SessionSampler;
 /// first one enters the measured window.
 pub struct Start<'a> {
     sampler: &'a HostWatch,
-    /// Reads the engine's counters.
     count: Box<dyn Fn() -> Counters + Send + Sync + 'a>,
     programs: std::result::Result<Programs, String>,
     io: Option<std::result::Result<IoAccounts, String>>,
@@ -65,7 +64,6 @@ impl<'a> Start<'a> {
         }
     }
 
-    /// Takes the samples, unless they were taken.
     pub fn take(&self) {
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
         if taken.is_none() {
@@ -78,7 +76,6 @@ impl<'a> Start<'a> {
         }
     }
 
-    /// Wraps blocking clients to detect their common start.
     pub fn watch<'s>(&'s self, clients: Vec<Box<dyn BlockingClient + 's>>) -> Clients<'s> {
         let waiting = self.waiting(clients.len());
         let watched = clients.into_iter().map(|client| {
@@ -91,7 +88,6 @@ impl<'a> Start<'a> {
         Clients::Blocking(watched.collect())
     }
 
-    /// Wraps the clients of an event loop likewise.
     pub fn watch_nonblocking<'s>(
         &'s self,
         clients: Vec<Box<dyn NonblockingClient>>,
@@ -163,7 +159,6 @@ fn engine_counters(target: &Nodes) -> Counters {
         .unwrap_or_default()
 }
 
-/// A client that reports the end of its ramp-up.
 struct Watched<'s> {
     client: Box<dyn BlockingClient + 's>,
     start: &'s Start<'s>,

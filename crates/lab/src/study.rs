@@ -24,7 +24,7 @@ use stats::random::Random;
 
 use crate::alternate;
 use crate::error::{LabError, Result};
-use crate::machine::{HostAsked, Machine};
+use crate::machine::{HostOptions, Machine};
 use crate::nodes::{Nodes, group, urls_of_run};
 use crate::observer::{Observer, tell_rights};
 use crate::registry::Registry;
@@ -60,15 +60,13 @@ pub struct StudyOptions {
     pub archive: PathBuf,
     /// Name; generated if `None`. The runs are called `NAME-a`, `NAME-b` and so on.
     pub name: Option<String>,
-    /// Seed of all runs and of the order.
     pub seed: u64,
     /// Workloads for the plan of each side: scripts of one name may differ.
     pub workloads: Vec<Registry>,
     pub clock: Arc<dyn WallClock>,
     pub tool_version: String,
-    /// Facts that the machine's owner states.
     pub stated: Stated,
-    pub host: HostAsked,
+    pub host: HostOptions,
 }
 
 /// Numbers of the runs of a finished study, A, B and so on.
@@ -120,7 +118,7 @@ pub fn study(
         archive.refuse_label(&SideLabel::new(&name, number).to_string())?;
     }
     let order = draw_order(options.sides.len(), options.rounds, options.seed);
-    let mut runs = new_runs(&options, &machine, (&name, &order))?;
+    let mut runs = new_runs(&options, &machine, &name, &order)?;
     let all = slices::All {
         sides: &options.sides,
         workloads: &options.workloads,
@@ -179,7 +177,8 @@ fn make_room(options: &mut StudyOptions) -> Result<()> {
 fn new_runs(
     options: &StudyOptions,
     machine: &Machine,
-    (name, order): (&str, &str),
+    name: &str,
+    order: &str,
 ) -> Result<Vec<NewRun>> {
     let mut runs = Vec::new();
     let mut beside = Beside {
@@ -279,9 +278,6 @@ fn refuse_observation(plan: &Plan, workloads: &Registry) -> Result<()> {
 
 /// Resumes a study that was interrupted or killed. Complete blocks stay; an incomplete one is restored and measured
 /// to its end.
-///
-/// # Errors
-/// Those of [`crate::resume`].
 pub fn resume(
     name: &str,
     archive_path: &Path,
@@ -310,7 +306,7 @@ pub fn resume(
         })
     };
     let sides: Vec<Side> = runs.iter().map(side).collect::<Result<_>>()?;
-    let machine = machine(&sides, &HostAsked::of_run(&runs[0]))?;
+    let machine = machine(&sides, &HostOptions::of_run(&runs[0]))?;
     for (run, workloads) in runs.iter().zip(&mut workloads) {
         refuse_other_machine(&run.platform, &machine.platform)?;
         let mut plan = Plan::parse(workloads, &run.plan_toml, &[])?;
@@ -343,8 +339,7 @@ pub fn resume(
     whole.through(&mut archive, watched, observer)
 }
 
-/// Properties of a target that are reported before a run.
-fn told_of(target: &TargetRecord) -> (&str, Option<&RightsMissing>, Option<&String>) {
+fn access_of(target: &TargetRecord) -> (&str, Option<&RightsMissing>, Option<&String>) {
     let login = target.settings.get(engine::WEAK_LOGIN);
     (&target.name, target.rights_missing.as_ref(), login)
 }
@@ -354,13 +349,13 @@ fn tell_rights_of_all<'t>(
     observer: &mut dyn Observer,
     sides: impl Iterator<Item = &'t [TargetRecord]>,
 ) {
-    let mut told: Vec<&TargetRecord> = Vec::new();
+    let mut reported: Vec<&TargetRecord> = Vec::new();
     for target in sides.flatten() {
-        if !told.iter().any(|t| told_of(t) == told_of(target)) {
-            told.push(target);
+        if !reported.iter().any(|t| access_of(t) == access_of(target)) {
+            reported.push(target);
         }
     }
-    tell_rights(observer, told);
+    tell_rights(observer, reported);
 }
 
 fn check(options: &StudyOptions) -> Result<()> {
@@ -408,10 +403,10 @@ pub fn made_up_name(word: &str, now: SystemTime) -> String {
 }
 
 /// The common machine of the targets of all sides.
-fn machine(sides: &[Side], asked: &HostAsked) -> Result<Machine> {
+fn machine(sides: &[Side], options: &HostOptions) -> Result<Machine> {
     let groups = sides.iter().map(|side| group(&side.targets));
     let groups: Vec<_> = groups.collect::<Result<_>>()?;
-    Machine::of(&groups.concat(), asked)
+    Machine::of(&groups.concat(), options)
 }
 
 /// A study with everything that its blocks share.
@@ -458,8 +453,8 @@ impl Whole<'_> {
     ) -> Result<()> {
         for (number, order) in (1..).zip(self.order.as_bytes().chunks(self.sides.len())) {
             match self.slice {
-                Some(slice) => self.pair_in_turn(archive, (number, slice), observer)?,
-                None => self.round_of_blocks(archive, (number, order), observer)?,
+                Some(slice) => self.pair_in_turn(archive, number, slice, observer)?,
+                None => self.round_of_blocks(archive, number, order, observer)?,
             }
             if let Some(watched) = &mut watched
                 && watched.stops_after(number, archive)?
@@ -473,7 +468,8 @@ impl Whole<'_> {
     fn round_of_blocks(
         &self,
         archive: &mut Archive,
-        (number, order): (u32, &[u8]),
+        number: u32,
+        order: &[u8],
         observer: &mut dyn Observer,
     ) -> Result<()> {
         for letter in order {
@@ -522,7 +518,6 @@ impl Whole<'_> {
             .map_err(|error| self.resumable(error))
     }
 
-    /// The same error, with the way to resume the study.
     fn resumable(&self, error: LabError) -> LabError {
         error.resumed_by(verb(self.sides.len()), self.name)
     }

@@ -40,15 +40,12 @@ impl From<Class> for EventClass {
     }
 }
 
-/// One line of the jobs' time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Event {
     pub name: String,
     pub class: Class,
-    /// Number, if counted.
     pub waits: Option<u64>,
     pub time_s: f64,
-    /// Percent of the jobs' time.
     pub share_pct: f64,
     pub source: EventSource,
 }

@@ -1,14 +1,11 @@
 //! Estimate of the data to write, made before any target is opened.
 
-/// Upper bounds in bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Volume {
-    /// Total written, including logs.
     pub written_bytes: u64,
     pub room_bytes: u64,
 }
 
-/// Data that steps write in one repetition.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Written {
     /// Data of their points; the space is that of the largest.
@@ -18,7 +15,6 @@ pub struct Written {
 }
 
 impl Written {
-    /// Adds a point, whose space is free again after it.
     pub fn add(&mut self, point: Volume) {
         let points = &mut self.points;
         points.written_bytes = points.written_bytes.saturating_add(point.written_bytes);

@@ -18,7 +18,6 @@ const TOP: usize = 5;
 const NO_HISTOGRAM: &str = "an embedded engine keeps no distribution of its waits; see those of the \
      device's requests";
 
-/// Jobs' time of a point by cause.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WaitProfile {
     watched: Option<SessionSamples>,
@@ -67,7 +66,8 @@ impl WaitProfile {
         &self,
         outcome: &Outcome,
         figures: &Figures,
-        (device, used): (Option<&str>, &HostUse),
+        device: Option<&str>,
+        used: &HostUse,
     ) -> HeldBack {
         let still = checks::stood_still(outcome).map(|why| Bottleneck {
             resource: Resource::Unknown,
@@ -83,7 +83,7 @@ impl WaitProfile {
                 device,
                 jobs: outcome.clients.len() as u32,
                 is_observed: false,
-                told_by_server: self.watched.is_some(),
+                reported_by_server: self.watched.is_some(),
                 link: self.watched.as_ref().and_then(|watched| watched.link),
             })
         });

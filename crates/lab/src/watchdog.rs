@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use engine::Target;
 use load::Progress;
 
-use crate::beside::beside;
+use crate::companion::during;
 use crate::nodes::Nodes;
 
 /// Default bounds of the time without a completed operation after which the server is probed.
@@ -21,10 +21,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// Interval of checks, and of cancelling sessions that were opened meanwhile.
 const LOOK: Duration = Duration::from_millis(250);
 
-/// Supervises the target of the current point.
 pub(crate) struct Watchdog<'a> {
     targets: &'a [Nodes],
-    /// Limit of the plan.
     limit: Option<Duration>,
     state: Mutex<State>,
     changed: Condvar,
@@ -40,7 +38,6 @@ struct Watched {
     target: u32,
     progress: Arc<Progress>,
     stillness: Stillness,
-    /// Finding about the server.
     hung: Option<String>,
 }
 
@@ -63,12 +60,17 @@ impl Stillness {
     }
 
     /// Time without a completed operation, if it exceeds the limit.
-    fn too_long(&mut self, done: u64, asked: Option<Duration>, now: Instant) -> Option<Duration> {
+    fn too_long(
+        &mut self,
+        done: u64,
+        configured: Option<Duration>,
+        now: Instant,
+    ) -> Option<Duration> {
         if done != self.done {
             (self.done, self.since) = (done, now);
         }
         let still = now.saturating_duration_since(self.since);
-        let limit = asked.unwrap_or_else(|| self.limit());
+        let limit = configured.unwrap_or_else(|| self.limit());
         (still >= limit).then_some(still)
     }
 
@@ -94,14 +96,14 @@ impl<'a> Watchdog<'a> {
     }
 
     /// Supervises the targets on a separate thread during `work`.
-    pub fn beside<T>(&self, work: impl FnOnce() -> T) -> T {
+    pub fn during<T>(&self, work: impl FnOnce() -> T) -> T {
         let end = || {
             self.lock().is_over = true;
             self.changed.notify_all();
         };
         // Without the thread a run has no watchdog.
-        let names = ("watchdog", "nothing notices a server that hangs");
-        beside(names, || self.look(), end, work)
+        let missing = "nothing notices a server that hangs";
+        during("watchdog", missing, || self.look(), end, work)
     }
 
     /// Does the supervised work of a point, and returns the finding if the server hangs.
@@ -221,8 +223,8 @@ mod tests {
     fn a_plan_may_say_how_long() {
         let begun = Instant::now();
         let mut still = Stillness::new(begun);
-        let asked = Some(Duration::from_secs(2));
-        assert_eq!(still.too_long(0, asked, after(begun, 1.9)), None);
-        assert!(still.too_long(0, asked, after(begun, 2.0)).is_some());
+        let configured = Some(Duration::from_secs(2));
+        assert_eq!(still.too_long(0, configured, after(begun, 1.9)), None);
+        assert!(still.too_long(0, configured, after(begun, 2.0)).is_some());
     }
 }

@@ -27,19 +27,16 @@ use crate::watchdog::Watchdog;
 use crate::workload::{Measure, Workload};
 use crate::{Plan, Step, signal};
 
-/// Points of a run that are still to be measured.
 pub(crate) struct Queue {
     pub id: i64,
     /// Label of the run or name of its study, by which it is resumed.
     pub label: String,
     /// Points of the complete run, or study.
     pub planned: usize,
-    /// Points in the archive.
     pub finished: usize,
     pub todo: Vec<PointKey>,
 }
 
-/// Resources with which a run is measured.
 pub(crate) struct Work<'a> {
     pub plan: &'a Plan,
     pub workloads: &'a Registry,
@@ -49,7 +46,6 @@ pub(crate) struct Work<'a> {
     pub clock: &'a Arc<dyn WallClock>,
     /// Letter of the side of a study, shown with the target.
     pub letter: Option<char>,
-    /// Side that is measured in slices.
     pub side: Option<&'a Side<'a>>,
 }
 
@@ -110,17 +106,18 @@ impl Work<'_> {
         let taker = sink.map(|sink| Taker::new(&context, sink));
         let limit = self.plan.stall_limit_s.map(Duration::from_secs_f64);
         let watchdog = Watchdog::new(self.targets, limit);
-        let watched = (&watchdog, taker.as_ref());
-        let mut work = || self.measure_under(watched, &context, archive, queue, observer);
-        watchdog.beside(|| match &taker {
-            Some(taker) => taker.beside(work),
+        let taker = taker.as_ref();
+        let mut work = || self.measure_under(&watchdog, taker, &context, archive, queue, observer);
+        watchdog.during(|| match taker {
+            Some(taker) => taker.during(work),
             None => work(),
         })
     }
 
     fn measure_under(
         &self,
-        (watchdog, taker): (&Watchdog<'_>, Option<&Taker<'_>>),
+        watchdog: &Watchdog<'_>,
+        taker: Option<&Taker<'_>>,
         context: &RunContext<'_>,
         archive: &mut Archive,
         queue: &Queue,

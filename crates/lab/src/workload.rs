@@ -26,7 +26,6 @@ pub trait Workload: Send + Sync {
         None
     }
 
-    /// A point lasts for the step's `seconds` in any mode.
     fn is_timed(&self) -> bool {
         false
     }
@@ -48,32 +47,19 @@ pub trait Workload: Send + Sync {
     fn check(&self, step: &Step) -> std::result::Result<(), String>;
 
     /// Reads the files that a step names.
-    ///
-    /// # Errors
-    /// A file that cannot be read, or a name that does not exist, with the nearest that does; no target has been
-    /// touched then.
     fn prepare(&mut self, _step: &mut Step) -> Result<()> {
         Ok(())
     }
 
     /// Codes of the tests whose throughput a step reports, as far as they are known before a database is opened.
-    ///
-    /// # Errors
-    /// A name that does not exist.
     fn tests(&self, step: &Step) -> Result<Vec<String>> {
         Ok(vec![step.uses.clone()])
     }
 
     /// The points of a step, and tests that cannot be measured.
-    ///
-    /// # Errors
-    /// A name that does not exist.
     fn lay(&self, step: &Step, ground: &Ground<'_>) -> Result<Agenda>;
 
     /// Largest volume that steps write to a target of this engine with its replicas in one repetition.
-    ///
-    /// # Errors
-    /// A name that does not exist.
     fn written(&self, steps: &[&Step], engine: &str, replicas: u32) -> Result<Written>;
 
     /// Most jobs of a point of a step, as far as it is known before a database is opened.
@@ -98,10 +84,6 @@ pub trait Workload: Send + Sync {
         }
     }
 
-    /// Title of a point.
-    ///
-    /// # Errors
-    /// An unknown code.
     fn title(&self, code: &str) -> Result<String>;
 
     /// Names of its kinds of operations by their numbers, if there are several.
@@ -111,9 +93,6 @@ pub trait Workload: Send + Sync {
 
     /// Fingerprint of the test of a point on one of these targets, by its number; points with different ones are of
     /// different tests.
-    ///
-    /// # Errors
-    /// An unknown code.
     fn definition(&self, code: &str, targets: &[TargetUrl], number: usize) -> Result<String>;
 
     /// A step reads the tables of a replica, which must exist then.
@@ -122,9 +101,6 @@ pub trait Workload: Send + Sync {
     }
 
     /// Fills an empty replica, if the workload does that.
-    ///
-    /// # Errors
-    /// The result of the point that needs it.
     fn refill(&self, _context: &RunContext<'_>, _target: u32) -> std::result::Result<(), Done> {
         Ok(())
     }
@@ -139,17 +115,11 @@ pub trait Workload: Send + Sync {
 
     /// Restores the tables of these steps to the common start of the blocks of a study; everything else in the
     /// database belongs to others.
-    ///
-    /// # Errors
-    /// A name that does not exist, or a failure of the target.
     fn restore(&self, _steps: &[&Step], _target: &dyn Target) -> Result<()> {
         Ok(())
     }
 
     /// Repeats the last load of these finished steps into a target that lost it with its server.
-    ///
-    /// # Errors
-    /// The result of the point that needs it.
     fn reload(
         &self,
         _context: &RunContext<'_>,
@@ -159,7 +129,6 @@ pub trait Workload: Send + Sync {
         Ok(())
     }
 
-    /// Begins or resumes a run.
     fn begin<'a>(&'a self, context: &'a RunContext<'a>) -> Box<dyn Measure + 'a>;
 }
 
@@ -171,9 +140,6 @@ pub trait Measure {
     }
 
     /// Measures the point of a key, and enters it into the archive with everything that belongs to it.
-    ///
-    /// # Errors
-    /// Errors of the archive.
     fn measure(
         &mut self,
         archive: &mut Archive,
@@ -183,13 +149,10 @@ pub trait Measure {
     ) -> Result<Done>;
 }
 
-/// Input for the points of a step.
 pub struct Ground<'a> {
     pub repetition: u32,
-    /// Number of the step, from 1.
     pub step: u32,
     pub targets: &'a [Nodes],
-    /// Hardware threads of the targets' machine.
     pub threads: u32,
 }
 
@@ -224,6 +187,5 @@ pub struct Sessions {
     pub count: u64,
     /// Owners of the sessions, in the singular.
     pub who: &'static str,
-    /// Way out if a server allows fewer sessions.
     pub remedy: &'static str,
 }

@@ -129,7 +129,6 @@ fn gap_distance(starts: &[u64], mean_ns: f64) -> f64 {
     })
 }
 
-/// Processor time of this process in user mode, in seconds.
 fn user_seconds() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let after_name = stat.rsplit(')').next().unwrap_or_default();

@@ -70,7 +70,6 @@ use shared::Shared;
 /// Time between the last worker being ready and the start of the run, so that all workers start together.
 const LEAD_NS: u64 = 2_000_000;
 
-/// Function that carries out a run: [`run`] or [`MockDevice::run`].
 pub type Carrier<'a> =
     &'a dyn Fn(&Run, &Options<'_>, &mut dyn FnMut(EngineEvent<'_>)) -> Result<Outcome, EngineError>;
 
@@ -82,7 +81,7 @@ pub type Carrier<'a> =
 pub fn run(
     run: &Run,
     options: &Options<'_>,
-    told: &mut dyn FnMut(EngineEvent<'_>),
+    report: &mut dyn FnMut(EngineEvent<'_>),
 ) -> Result<Outcome, EngineError> {
     check(run)?;
     let own_claims = Claims::default();
@@ -96,10 +95,10 @@ pub fn run(
         plans.clear();
     }
     for journal in &recovered.journals {
-        told(EngineEvent::Recovered(journal));
+        report(EngineEvent::Recovered(journal));
     }
     for fault in &recovered.faults {
-        told(EngineEvent::Fault(fault));
+        report(EngineEvent::Fault(fault));
     }
     let (sender, messages) = channel();
     let shared = Shared::new(run, sender, validated);
@@ -129,7 +128,7 @@ pub fn run(
                 // A worker whose channel is closed has already sent why it ended; the collector reads that message.
                 let _ = start.send(start_ns);
             }
-            ended = collector.until_finished(&messages, &shared, options.stop, start_ns, told);
+            ended = collector.until_finished(&messages, &shared, options.stop, start_ns, report);
         }
         // Dropping the channels ends the workers that wait for a start.
         starts.clear();
@@ -166,7 +165,7 @@ fn thread(job: &build::Job<'_>, files: &[&File], started: &Receiver<u64>) {
     sharpen_timers();
     let mut farewell = Farewell {
         messages: job.shared.messages(),
-        is_told: false,
+        has_reported: false,
     };
     let end = build::with_worker(job, files, |way, work| {
         let _ = job.shared.messages().send(Message::Ready(way));
@@ -178,23 +177,23 @@ fn thread(job: &build::Job<'_>, files: &[&File], started: &Receiver<u64>) {
     let message = match end {
         Ok(Some(Ok(end))) => Message::Finished(Box::new(end)),
         Ok(Some(Err(error))) | Err(error) => Message::Failed(error),
-        Ok(None) => return farewell.is_told = true,
+        Ok(None) => return farewell.has_reported = true,
     };
     // The receiver is gone only while the run is being torn down.
     let _ = job.shared.messages().send(message);
-    farewell.is_told = true;
+    farewell.has_reported = true;
 }
 
 /// Reports that a worker has gone unless it reported its end: otherwise the collector would wait forever for a thread
 /// that panicked.
 struct Farewell<'a> {
     messages: &'a Sender<Message>,
-    is_told: bool,
+    has_reported: bool,
 }
 
 impl Drop for Farewell<'_> {
     fn drop(&mut self) {
-        if !self.is_told {
+        if !self.has_reported {
             let _ = self.messages.send(Message::Failed(EngineError::WorkerGone));
         }
     }
@@ -225,7 +224,6 @@ fn check(run: &Run) -> Result<(), EngineError> {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Reached {
     pub iops: f64,
-    /// Part of the I/Os that each stream did.
     pub shares: Vec<f64>,
 }
 

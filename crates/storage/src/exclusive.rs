@@ -12,9 +12,6 @@ const PATIENCE: Duration = Duration::from_secs(1);
 const LOOK: Duration = Duration::from_millis(10);
 
 /// Opens the device exclusively for reading.
-///
-/// # Errors
-/// `EBUSY` when others hold the device, and errors of `open`.
 pub fn open(path: &Path) -> io::Result<File> {
     let begin = Instant::now();
     loop {
@@ -31,7 +28,6 @@ pub fn open(path: &Path) -> io::Result<File> {
     }
 }
 
-/// True if others hold the device.
 pub fn is_busy(error: &io::Error) -> bool {
     error.raw_os_error() == Some(libc::EBUSY)
 }

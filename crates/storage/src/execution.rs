@@ -37,13 +37,11 @@ pub use slo::Slo;
 /// Interval at which an interruption is noticed while nothing runs.
 const NAP: Duration = Duration::from_millis(50);
 
-/// End of a list without an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Completion {
     Whole,
     /// A response time was above `stopcurve=`.
     ResponseTime,
-    /// The monitor file ended it.
     Monitor,
     /// Journals were recovered, and nothing else was requested.
     Recovered,
@@ -52,11 +50,8 @@ pub enum Completion {
 
 #[derive(Debug)]
 pub struct Done<'a> {
-    /// Pass through the list, from 1.
     pub repetition: u32,
-    /// Position in the list, from 1.
     pub number: usize,
-    /// The run, with an absolute rate.
     pub run: &'a Run,
     pub started_at: Timestamp,
     pub outcome: &'a Outcome,
@@ -66,19 +61,17 @@ pub struct Done<'a> {
     /// Requests of its devices in the counted time; empty if they are not timed.
     pub requests: &'a [DeviceTimes],
     /// Findings of rounds or a search.
-    pub told: &'a [Remark],
+    pub findings: &'a [Remark],
     /// Steadiness, if rounds were requested; the figures are those of the last rounds.
     pub steadiness: Option<&'a Steadiness>,
     /// No rate met the response-time objective; the figures are those of the last attempt.
     pub is_missed: bool,
 }
 
-/// Result of one line of the list.
 struct Measured {
-    /// The run with its measured rate.
     run: Run,
     round: Round,
-    told: Vec<Remark>,
+    findings: Vec<Remark>,
     steadiness: Option<Steadiness>,
     is_missed: bool,
     monitor: Option<Monitored>,
@@ -92,13 +85,9 @@ pub trait Audience {
     fn run_begins(&mut self, _number: usize, _run: &Run) {}
     fn interval(&mut self, _lap: &Lap) {}
     /// Stores a finished run.
-    ///
-    /// # Errors
-    /// A sentence if it cannot be stored; then no further run begins.
     fn done(&mut self, done: &Done<'_>) -> Result<(), String>;
 }
 
-/// A list with everything that its execution needs.
 pub struct Execution<'a> {
     pub script: &'a Script,
     /// The run that brings files to their size, if needed; number 0 on the pages.
@@ -119,9 +108,6 @@ pub struct Execution<'a> {
 }
 
 /// Checks a list before its first I/O.
-///
-/// # Errors
-/// [`ExecutionError`] for the first problem.
 pub fn check(
     script: &Script,
     format: Option<&Run>,
@@ -217,7 +203,6 @@ impl Execution<'_> {
         Ok(Completion::Whole)
     }
 
-    /// Pauses before a run; false when it was interrupted.
     fn rest(&self, run: &Run) -> bool {
         let until = Instant::now() + Duration::from_secs(run.pause_s.into());
         while Instant::now() < until && !self.stopped() {
@@ -259,7 +244,7 @@ impl Execution<'_> {
         number: usize,
         measured: &Measured,
     ) -> Result<(Reached, Option<Completion>), ExecutionError> {
-        for remark in &measured.told {
+        for remark in &measured.findings {
             let shown = self.pages.remark(&remark.to_string(), Timestamp::now())?;
             self.audience.show(&shown);
         }
@@ -273,7 +258,7 @@ impl Execution<'_> {
             laps: &measured.round.laps,
             rates: measured.round.rates(),
             requests: &measured.round.requests,
-            told: &measured.told,
+            findings: &measured.findings,
             steadiness: measured.steadiness.as_ref(),
             is_missed: measured.is_missed,
         };
@@ -308,9 +293,9 @@ impl Execution<'_> {
         let mut log = Log::new(self.counters.snapshot(), self.requests);
         let mut failed: Option<PagesError> = None;
         let mut monitor = None;
-        let outcome = (self.carrier)(run, options, &mut |told| {
+        let outcome = (self.carrier)(run, options, &mut |event| {
             let now = Timestamp::now();
-            let shown = match told {
+            let shown = match event {
                 EngineEvent::Interval(interval) => {
                     let lap = log.add(interval, self.counters.snapshot());
                     self.audience.interval(&lap);
@@ -360,7 +345,6 @@ impl Execution<'_> {
     }
 }
 
-/// Any failed I/O ends the list after its run.
 fn judge(done: &Done<'_>, skew_tolerance_pct: Option<f64>) -> Result<(), ExecutionError> {
     let (run, outcome) = (done.run, done.outcome);
     if outcome.faults_count > 0 || outcome.ended == Ended::Errors {
@@ -376,7 +360,7 @@ fn judge(done: &Done<'_>, skew_tolerance_pct: Option<f64>) -> Result<(), Executi
     if let Some(sentence) = outcome.close_errors.first() {
         return Err(ExecutionError::NotWrittenBack(sentence.clone()));
     }
-    if let (true, Some(what)) = (done.is_missed, done.told.first()) {
+    if let (true, Some(what)) = (done.is_missed, done.findings.first()) {
         return Err(ExecutionError::Missed {
             run: run.name.clone(),
             what: what.to_string(),
@@ -410,7 +394,6 @@ fn cpu(rates: &Rates) -> Option<Cpu> {
     })
 }
 
-/// Bytes of all SDs of a run, if all are known.
 fn size_bytes(run: &Run) -> Option<u64> {
     let sizes = run.storage.iter().map(|sd| {
         let length = || {

@@ -45,12 +45,10 @@ pub use source::{ReadFile, Variable};
 
 use crate::run::Run;
 
-/// Contents of parameter files.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Script {
     /// At least one, in order.
     pub runs: Vec<Run>,
-    /// Format of files before the first run.
     pub format: Format,
     pub repeat: Repeat,
     pub histogram: Buckets,
@@ -63,8 +61,9 @@ pub struct Script {
 }
 
 /// Reads the files of a command line. `read` returns the text of a file.
-pub fn script(asked: &CommandLine, read: ReadFile<'_>) -> Result<Script> {
-    let lines = source::Sources::new(read, &asked.variables, &asked.extra).lines(&asked.files)?;
+pub fn script(command: &CommandLine, read: ReadFile<'_>) -> Result<Script> {
+    let lines =
+        source::Sources::new(read, &command.variables, &command.extra).lines(&command.files)?;
     let hints = lexer::hints(&lines);
     // Most errors come from a comment that swallowed a parameter.
     let hinted = |error| match hints.first() {
@@ -74,14 +73,14 @@ pub fn script(asked: &CommandLine, read: ReadFile<'_>) -> Result<Script> {
         },
         None => error,
     };
-    let script = of_lines(asked, &lines).map_err(hinted)?;
+    let script = of_lines(command, &lines).map_err(hinted)?;
     Ok(Script { hints, ..script })
 }
 
-fn of_lines(asked: &CommandLine, lines: &[source::Line]) -> Result<Script> {
+fn of_lines(command: &CommandLine, lines: &[source::Line]) -> Result<Script> {
     let parameters = lexer::parameters(lines)?;
     let sections = sections::Sections::read(&parameters)?;
-    let runs = expand::runs(&sections, &asked.overrides)?;
+    let runs = expand::runs(&sections, &command.overrides)?;
     let general = sections.general;
     let policy = checks::format(general.format, &runs)?;
     Ok(Script {
@@ -90,7 +89,7 @@ fn of_lines(asked: &CommandLine, lines: &[source::Line]) -> Result<Script> {
             policy,
             transfer_bytes: general.format_bytes,
         },
-        repeat: asked.overrides.repeat.unwrap_or(general.repeat),
+        repeat: command.overrides.repeat.unwrap_or(general.repeat),
         histogram: general.histogram,
         skew_tolerance_pct: general.skew_tolerance_pct,
         monitor: general.monitor,
@@ -98,7 +97,6 @@ fn of_lines(asked: &CommandLine, lines: &[source::Line]) -> Result<Script> {
     })
 }
 
-/// Text of a parameter file on disk.
 pub fn read_file(path: &Path) -> io::Result<String> {
     let what = std::fs::metadata(path)?.file_type();
     // A shell replaces `<(command)` with a pipe, which does not keep its reader waiting.

@@ -32,7 +32,6 @@ const PARENT: &str = "/var/tmp";
 /// Space that must remain free after the files of a layout are created.
 const ROOM_LEFT_BYTES: u64 = 256 << 20;
 
-/// Lifetime of a layout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stands {
     UntilRemoved,
@@ -66,9 +65,6 @@ impl Layouts {
     }
 
     /// Checks that the layouts can be created and exist at the same time; creates nothing.
-    ///
-    /// # Errors
-    /// The reason why not.
     pub fn check(&self, definitions: &[Definition]) -> Result<(), LayoutError> {
         if host::user_id() != 0 {
             return Err(LayoutError::NotRoot);
@@ -86,14 +82,11 @@ impl Layouts {
     }
 
     /// Creates a layout.
-    ///
-    /// # Errors
-    /// The reason why it cannot be created; then nothing of it remains.
     pub fn make(
         &self,
         definition: &Definition,
         stands: Stands,
-        told: StepObserver<'_>,
+        observer: StepObserver<'_>,
     ) -> Result<StandingLayout, LayoutError> {
         self.check(std::slice::from_ref(definition))?;
         let directory = self.parent()?.join(&definition.name);
@@ -109,10 +102,12 @@ impl Layouts {
             }
         };
         let made =
-            steps::make(&directory, definition, &mut ledger, told).and_then(|()| match stands {
-                Stands::UntilRemoved => ledger.enter(&Entry::Whole),
-                Stands::WhileHeld => Ok(()),
-            });
+            steps::make(&directory, definition, &mut ledger, observer).and_then(
+                |()| match stands {
+                    Stands::UntilRemoved => ledger.enter(&Entry::Whole),
+                    Stands::WhileHeld => Ok(()),
+                },
+            );
         if let Err(error) = made {
             // The first error is the one to report; the next command removes the rest.
             let _ = steps::remove(&directory, &mut ledger, &mut |_| {});
@@ -126,10 +121,7 @@ impl Layouts {
     }
 
     /// Removes a layout with everything on it.
-    ///
-    /// # Errors
-    /// It does not exist or is in use.
-    pub fn remove(&self, name: &str, told: StepObserver<'_>) -> Result<(), LayoutError> {
+    pub fn remove(&self, name: &str, observer: StepObserver<'_>) -> Result<(), LayoutError> {
         if host::user_id() != 0 {
             return Err(LayoutError::NotRoot);
         }
@@ -146,29 +138,23 @@ impl Layouts {
             });
         }
         ledger.enter(&Entry::Removing)?;
-        steps::remove(&directory, &mut ledger, told)
+        steps::remove(&directory, &mut ledger, observer)
     }
 
     /// Removes layouts of killed processes that were creating, using or removing them.
-    ///
-    /// # Errors
-    /// Something cannot be removed.
-    pub fn remove_left_behind(&self, told: StepObserver<'_>) -> Result<(), LayoutError> {
+    pub fn remove_left_behind(&self, observer: StepObserver<'_>) -> Result<(), LayoutError> {
         for directory in self.directories() {
             let Some(mut ledger) = Ledger::open(&directory)? else {
                 continue;
             };
             if ledger.try_lock() && !ledger.stands() {
-                steps::remove(&directory, &mut ledger, told)?;
+                steps::remove(&directory, &mut ledger, observer)?;
             }
         }
         Ok(())
     }
 
     /// Layouts that exist until they are removed.
-    ///
-    /// # Errors
-    /// A ledger cannot be read.
     pub fn made(&self) -> Result<Vec<StandingLayout>, LayoutError> {
         let mut made = Vec::new();
         for directory in self.directories() {
@@ -186,7 +172,6 @@ impl Layouts {
         Ok(made)
     }
 
-    /// Directories of this user that may be layouts.
     fn directories(&self) -> Vec<PathBuf> {
         let is_own = |path: &Path| {
             fs::symlink_metadata(path).is_ok_and(|it| it.is_dir() && it.uid() == host::user_id())
@@ -284,12 +269,9 @@ impl StandingLayout {
     }
 
     /// Removes the layout with everything on it.
-    ///
-    /// # Errors
-    /// It is in use.
-    pub fn remove(mut self, told: StepObserver<'_>) -> Result<(), LayoutError> {
+    pub fn remove(mut self, observer: StepObserver<'_>) -> Result<(), LayoutError> {
         match &mut self._held {
-            Some(ledger) => steps::remove(&self.directory, ledger, told),
+            Some(ledger) => steps::remove(&self.directory, ledger, observer),
             None => Ok(()),
         }
     }

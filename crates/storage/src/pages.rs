@@ -45,13 +45,11 @@ pub struct Pages {
     status: Page,
     errors: Page,
     log: Page,
-    /// Pages by the name of the SD or WD.
     sds: Vec<(String, Page)>,
     workloads: Vec<(String, Page)>,
     /// Lines since the run began, and in the totals.
     lines: u32,
     total_lines: u32,
-    /// Bytes of all SDs of the run, if all are known.
     lun_bytes: Option<u64>,
     name_width: usize,
 }
@@ -167,7 +165,6 @@ impl Pages {
         Ok(format!("{line}\n\n"))
     }
 
-    /// Writes an interval, and returns the text for the terminal.
     pub fn interval(
         &mut self,
         run: &Run,
@@ -192,7 +189,6 @@ impl Pages {
         Ok(shown)
     }
 
-    /// Ends a run, and returns the text for the terminal.
     pub fn end(
         &mut self,
         run: &Run,
@@ -332,7 +328,8 @@ impl Pages {
             run,
             line,
             &all,
-            (self.lun_bytes, self.name_width),
+            self.lun_bytes,
+            self.name_width,
         ))?;
         for (whose, page) in own(&mut self.sds, &mut self.workloads, run) {
             let sums = match whose {
@@ -355,7 +352,6 @@ enum Whose<'a> {
     Workload(&'a str),
 }
 
-/// Pages of the SDs or WDs of a run.
 fn own<'a>(
     sds: &'a mut [(String, Page)],
     workloads: &'a mut [(String, Page)],

@@ -13,7 +13,6 @@ pub struct UnknownProfile {
     name: String,
 }
 
-/// A built-in parameter file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Profile {
     name: &'static str,
@@ -21,10 +20,6 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// The profile of this name.
-    ///
-    /// # Errors
-    /// [`UnknownProfile`], which lists the known names.
     pub fn named(name: &str) -> Result<Self, UnknownProfile> {
         let found = PROFILES.iter().find(|(known, _)| *known == name);
         found
@@ -34,13 +29,11 @@ impl Profile {
             })
     }
 
-    /// Path in messages and on pages.
     #[must_use]
     pub fn path(self) -> PathBuf {
         PathBuf::from(format!("profile {}", self.name))
     }
 
-    /// Text in the language of parameter files.
     #[must_use]
     pub fn text(self) -> &'static str {
         self.text

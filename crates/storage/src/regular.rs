@@ -19,7 +19,6 @@ pub(crate) fn read(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Checks that the path is a regular file or does not exist.
 pub(crate) fn may_write(path: &Path) -> io::Result<()> {
     match std::fs::metadata(path) {
         Ok(found) => check(&found),
@@ -35,7 +34,6 @@ fn check(found: &Metadata) -> io::Result<()> {
     }
 }
 
-/// Name of a type that is not a regular file.
 pub(crate) fn other(kind: FileType) -> Option<&'static str> {
     Some(match kind {
         _ if kind.is_file() => return None,
@@ -64,8 +62,8 @@ mod tests {
             (path(""), "it is a directory"),
             ("/dev/null".into(), "it is a device"),
         ] {
-            let told = |opened: io::Result<File>| opened.unwrap_err().to_string();
-            assert!(told(read(&path)).contains(what), "{}", path.display());
+            let message = |opened: io::Result<File>| opened.unwrap_err().to_string();
+            assert!(message(read(&path)).contains(what), "{}", path.display());
             let may = may_write(&path).unwrap_err().to_string();
             assert!(may.contains(what), "{}", path.display());
         }

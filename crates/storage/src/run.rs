@@ -16,7 +16,6 @@ pub use place::{
 };
 pub use stream::{Seek, Sizes, Stream, Stride, WeightedSize};
 
-/// One line of the list of runs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Run {
     /// Name of the RD, with the suffixes of curves and splits by SD: `rd1_(50%)`, `rd2_sd1`.
@@ -34,9 +33,7 @@ pub struct Run {
     pub rate: Rate,
     /// Distribution of the gaps between intended starts, for a numeric rate.
     pub arrivals: Arrivals,
-    /// Conditions that end the run early.
     pub stop: Stop,
-    /// Failed I/Os after which the execution ends.
     pub errors: ErrorLimit,
     /// Repetition until the figures are steady; `None`: the run is carried out once.
     pub steady: Option<Steady>,
@@ -74,7 +71,6 @@ impl Default for ErrorLimit {
 }
 
 impl Run {
-    /// Text after `For loops:` in every line that names the run.
     #[must_use]
     pub fn loops_text(&self) -> &str {
         if self.loops.is_empty() {
@@ -170,14 +166,14 @@ mod tests {
     /// Real outputs show `avg_2-5`, `avg_2-5` and `avg_6-15`.
     #[test]
     fn warm_up_is_counted_as_the_outputs_do() {
-        for (asked, intervals, first) in [
+        for (run, intervals, first) in [
             (run(5, 1, 0), 5, 2),
             (run(4, 1, 1), 5, 2),
             (run(10, 1, 5), 15, 6),
             (run(300, 5, 60), 72, 13),
         ] {
-            assert_eq!(asked.intervals(), Some(intervals));
-            assert_eq!(asked.first_counted_interval(), first);
+            assert_eq!(run.intervals(), Some(intervals));
+            assert_eq!(run.first_counted_interval(), first);
         }
         assert_eq!(run(5, 1, 0).counted_s(), Some(4));
         assert_eq!(run(300, 5, 60).counted_s(), Some(300));

@@ -18,7 +18,6 @@ use crate::outcome::CONFIDENCE;
 pub use crate::rounds::Options;
 use crate::rounds::{self, Figures, OfSides, all_sides};
 
-/// Reason why alternatives are not compared.
 #[derive(Debug, thiserror::Error)]
 pub enum AlternativesError {
     /// The runs are no study of alternatives, or not all of one.
@@ -33,12 +32,10 @@ pub struct Alternatives {
     pub study: String,
     pub sides: Vec<Side>,
     pub rounds: u32,
-    /// Weaknesses of the whole study, one sentence each.
     pub cautions: Vec<String>,
     pub named: Named,
     /// Confidence of each interval, so that all hold simultaneously with [`CONFIDENCE`].
     pub confidence: f64,
-    /// Number of pairs that are judged together, over all metrics.
     pub family: usize,
     pub band: Band,
     pub metrics: Vec<OfMetric>,
@@ -49,7 +46,6 @@ pub struct Side {
     pub side: String,
     pub label: String,
     pub alternative: Alternative,
-    /// Median of each primary metric, in their order.
     pub medians: Vec<Option<f64>>,
     /// Geometric mean of each primary metric: their quotients are the ratios of the pairs.
     pub means: Vec<Option<f64>>,
@@ -65,7 +61,6 @@ pub struct OfMetric {
     pub rounds: usize,
     /// Numbers of the alternatives with this figure, the best mean first.
     pub order: Vec<usize>,
-    /// Every pair, or the reason why there is none.
     pub pairs: Result<Vec<Pair>, Warning>,
 }
 
@@ -96,9 +91,6 @@ fn part_of(run: &Run) -> Option<(&StudyPart, &Alternative)> {
 }
 
 /// All alternatives of a study, in any order, compared with each other.
-///
-/// # Errors
-/// The runs are not all alternatives of one study, or cannot be compared.
 pub fn alternatives(
     runs: &[&Run],
     options: &Options<'_>,
@@ -110,7 +102,7 @@ pub fn alternatives(
     let sides = all_sides(runs, |part| part.alternative.is_some()).ok_or_else(not_one)?;
     let (part, _) = part_of(sides[0]).ok_or_else(not_one)?;
     let figures = Figures::of(sides, options)?;
-    let family = pairs(figures.sides.len()).len() * figures.told();
+    let family = pairs(figures.sides.len()).len() * figures.judged();
     let confidence = confidence_of_each(CONFIDENCE, family);
     let side = |(number, run): (usize, &&Run)| {
         let (part, alternative) = part_of(run)?;
@@ -124,10 +116,9 @@ pub fn alternatives(
                 .collect(),
         })
     };
-    let judged = figures.primary.iter();
-    let judged = judged.map(|of| {
-        let titled = (figures.sides.len(), title(figures.sides[0], &of.metric));
-        of_metric(of, titled, options.band, confidence)
+    let judged = figures.primary.iter().map(|of| {
+        let title = title(figures.sides[0], &of.metric);
+        of_metric(of, figures.sides.len(), title, options.band, confidence)
     });
     Ok(Alternatives {
         study: part.name.clone(),
@@ -146,7 +137,8 @@ pub fn alternatives(
 
 fn of_metric(
     of_sides: &OfSides,
-    (sides, title): (usize, String),
+    sides: usize,
+    title: String,
     band: Band,
     confidence: f64,
 ) -> OfMetric {

@@ -41,7 +41,6 @@ pub const LEARNED_PAIRS_MIN: usize = 8;
 
 #[derive(Debug, Clone, Copy)]
 pub struct Options<'a> {
-    /// Practical band, and whether consecutive runs may carry a verdict.
     pub terms: Terms,
     /// A/A studies from which the noise of each metric is learned; empty for none.
     pub studies: &'a [(Run, Run)],
@@ -68,33 +67,25 @@ impl Default for Options<'_> {
 /// Comparison of two runs. B is judged against A.
 #[derive(Debug, Clone)]
 pub struct Comparison {
-    /// Label of the reference run.
     pub a: String,
-    /// Label of the judged run.
     pub b: String,
     pub design: Design,
-    /// Length of the alternating slices of a pair, in milliseconds, if any.
     pub slice_ms: Option<u32>,
-    /// Interim analyses of the study, if any.
     pub looks: Option<Looks>,
     /// Arrangement of the two sides of a study and its reason, if recorded.
     pub arranged: Option<Arranged>,
-    /// Settings of A only, and of B only.
     pub settings: [Vec<String>; 2],
     /// Repetitions of A and of B, up to the last interim analysis.
     pub repetitions: (u32, u32),
     pub differences: Vec<Difference>,
-    /// Weaknesses of the whole comparison, one sentence each.
     pub cautions: Vec<String>,
     pub named: Named,
-    /// Effect for which repetitions are advised.
     pub effect: f64,
     /// Confidence of the interval of each primary metric, as a share: simultaneously, and at all interim analyses,
     /// they hold with [`CONFIDENCE`].
     pub confidence: f64,
     /// Confidence of each secondary interval: [`CONFIDENCE`] each, and not simultaneously.
     pub confidence_secondary: f64,
-    /// Metrics, the primary ones first.
     pub rows: Vec<Row>,
 }
 
@@ -127,10 +118,6 @@ pub struct Row {
     pub least_effect_at_end: Option<f64>,
 }
 
-/// Compares run `b` with run `a`.
-///
-/// # Errors
-/// The runs do not measure the same, or primary metrics cannot be judged.
 pub fn compare(a: &Run, b: &Run, options: &Options<'_>) -> Result<Comparison, CompareError> {
     checked(options)?;
     let pairing = comparable::pairing(a, b, &options.terms, options.anyway)?;
@@ -139,19 +126,19 @@ pub fn compare(a: &Run, b: &Run, options: &Options<'_>) -> Result<Comparison, Co
     let (primary, named) = metrics::primary(a, b, options.primary, &pairing)?;
     let secondary = metrics::secondary(a, &pairing, &primary);
     // A test without such a figure, such as a load or a check, takes no share of the error rate.
-    let is_told = |metric: &&Metric| {
-        let tells = |run: &Run, metric: &Metric| metric.values(run).iter().any(Option::is_some);
-        tells(a, metric) && tells(b, &pairing.in_b(metric))
+    let is_measured = |metric: &&Metric| {
+        let has = |run: &Run, metric: &Metric| metric.values(run).iter().any(Option::is_some);
+        has(a, metric) && has(b, &pairing.in_b(metric))
     };
-    let told = primary.iter().filter(is_told).count();
+    let judged = primary.iter().filter(is_measured).count();
     let confidence_of = |metrics| confidence(whole.0, whole.1, metrics);
-    let at_end = at_end(whole.0, whole.1, told);
+    let at_end = at_end(whole.0, whole.1, judged);
     let judge = Judge {
         a,
         b,
         pairing: &pairing,
         options,
-        confidence: confidence_of(told),
+        confidence: confidence_of(judged),
         confidence_secondary: confidence_of(1),
         at_end,
     };
@@ -324,7 +311,6 @@ impl Judge<'_> {
         forecast::repetitions(&self.plan(band), upper, 1.0 + self.options.effect).ok()?
     }
 
-    /// Effect that `n` repetitions detect with the same spread.
     fn least_effect(&self, sd_log: f64, n: usize, band: Band) -> Option<f64> {
         let upper = forecast::spread_upper(sd_log, n).ok()?;
         forecast::least_effect(&self.plan(band), upper, n)
@@ -430,7 +416,6 @@ impl Row {
         self.result.verdict != Verdict::Inconclusive
     }
 
-    /// True if the whole interval is within this effect, a share.
     pub fn excludes(&self, effect: f64) -> bool {
         let within = |ratio| judge(ratio, Band::of(effect), Direction::HigherIsBetter);
         self.result.ratio.as_ref().map(within) == Some(Verdict::Equivalent)

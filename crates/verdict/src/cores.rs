@@ -31,7 +31,6 @@ pub struct SpareCores {
     pub target: String,
     pub test: String,
     pub level: Level,
-    /// Jobs (users) and the threads of each.
     pub jobs: u32,
     pub threads: u32,
     /// Physical cores of the host, and threads per core.
@@ -147,9 +146,8 @@ fn of_level(run: &Run, points: &[&Point], level: Level) -> Option<SpareCores> {
     let busy = |pct: f64| f64::from(cores) * (pct / 100.0).clamp(0.0, 1.0);
     let is_long = |point: &&&Point| point.figures.elapsed_s.is_none_or(|s| s >= CPU_S_MIN);
     let of = |figure: fn(&Figures) -> Option<f64>| -> Vec<f64> {
-        let told = points.iter().filter(is_long);
-        let told = told.filter_map(|point| figure(&point.figures));
-        told.collect()
+        let long = points.iter().filter(is_long);
+        long.filter_map(|point| figure(&point.figures)).collect()
     };
     let all: Vec<f64> = of(own_pct).into_iter().map(busy).collect();
     let of_one = |figure| median(&of(figure)).map(busy);
@@ -195,9 +193,6 @@ fn whole(cores: f64) -> u32 {
 }
 
 /// Savings from removing the spare cores.
-///
-/// # Errors
-/// Missing data, or prices of another machine.
 pub fn saved(list: &PriceList, run: &Run, left: &SpareCores) -> Result<Vec<Saved>, String> {
     let platform = crate::price::Platform::of(list, run);
     let all = f64::from(left.cores);

@@ -10,10 +10,8 @@ use archive::{ControlGroup, Fact, Inventory, Platform, Run, TargetRecord};
 /// One row of the difference; `None` if a side lacks it.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Difference {
-    /// Subject, e.g. "target sqlite: setting cache_size".
     pub subject: String,
     pub a: Option<String>,
-    /// Value in the second run.
     pub b: Option<String>,
 }
 
@@ -54,7 +52,6 @@ pub fn inventory_differences(a: &Inventory, b: &Inventory) -> Vec<Difference> {
 /// Section of the inventory whose facts begin with the name of a block device.
 const BLOCK_DEVICES: &str = "block devices";
 
-/// Block device of a fact; stated facts do not count.
 fn device_of(fact: &Fact) -> Option<&str> {
     (fact.section == BLOCK_DEVICES && !fact.stated).then(|| fact.name.split(' ').next())?
 }
@@ -66,12 +63,12 @@ fn devices(inventory: &Inventory) -> BTreeMap<&str, String> {
         let Some(name) = device_of(fact) else {
             continue;
         };
-        let told = devices.entry(name).or_default();
+        let text = devices.entry(name).or_default();
         if ["size", "role"].contains(&fact.name[name.len()..].trim_start()) {
-            if !told.is_empty() {
-                told.push_str(", ");
+            if !text.is_empty() {
+                text.push_str(", ");
             }
-            told.push_str(&fact.value);
+            text.push_str(&fact.value);
         }
     }
     devices

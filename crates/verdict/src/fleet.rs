@@ -26,12 +26,10 @@ pub use window::{LIMITS, LIMITS_US_DEFAULT, Mix, Operation, Side, Window};
 /// Share of the systems that may have changed their mix; beyond it nothing is called.
 pub const CHANGED_MAX: f64 = 0.5;
 
-/// Question about a fleet.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Question {
     /// Limits of the shares in µs, with which the windows were summed.
     pub limits_us: [f64; LIMITS],
-    /// Measure that is called.
     pub primary: Measure,
     pub seed: u64,
 }
@@ -58,7 +56,6 @@ pub enum Call {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fleet {
     pub question: Question,
-    /// Systems with both sides, by name.
     pub systems: Vec<System>,
     pub left_out: LeftOut,
     /// Number of systems that changed their mix, by kind of change.
@@ -83,7 +80,6 @@ pub struct ChangedCount {
     pub rate: usize,
 }
 
-/// Reason why a fleet cannot be judged.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum FleetError {
     #[error(
@@ -91,7 +87,6 @@ pub enum FleetError {
          later than their \"before\"); import the missing side, or correct the times"
     )]
     NoPairs { one_sided: usize, misordered: usize },
-    /// No system has I/Os of the primary measure.
     #[error(
         "no system has {operation}s before and after, which the primary measure is of; choose another one"
     )]
@@ -102,15 +97,11 @@ pub enum FleetError {
          choose limits at which buckets end"
     )]
     Undecided { systems: usize, limit_us: f64 },
-    /// More systems than can be resampled.
     #[error("{systems} systems are too many: the limit is {SYSTEMS_MAX}; split the fleet")]
     TooMany { systems: usize },
 }
 
 /// Judges a fleet by its windows.
-///
-/// # Errors
-/// [`FleetError`] if no system has the primary measure.
 pub fn judge(windows: &[Window], question: Question) -> Result<Fleet, FleetError> {
     let (systems, left_out) = system::systems(windows);
     if systems.is_empty() {

@@ -8,22 +8,17 @@ use stats::multiple::confidence_of_each;
 
 use crate::outcome::CONFIDENCE;
 
-/// Interim analyses of a study.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Looks {
     /// Effect, as a share, that had to be found or excluded.
     pub effect: f64,
     pub taken: usize,
     pub planned: usize,
-    /// Pairs at the last analysis so far.
     pub pairs: u32,
-    /// Pairs at the last planned analysis.
     pub pairs_max: u32,
-    /// Reason why the study stopped; `None` if it continues or was interrupted.
     pub ended: Option<Ended>,
 }
 
-/// Interim analyses of the study of these sides, if any.
 pub fn looks(a: &Run, b: &Run) -> Option<Looks> {
     let until = until(a, b)?;
     Some(Looks {

@@ -3,7 +3,7 @@
 //!
 //! * [`roles`]: the points that are needed, and their parameters.
 //! * `laws`: each law as pairs of an expected and an observed figure, one for each repetition.
-//! * [`judge`]: from pairs to *holds*, *broken* or *not told*, with the error rate stated.
+//! * [`judge`]: from pairs to *holds*, *broken* or *too noisy*, with the error rate stated.
 
 mod findings;
 pub mod judge;
@@ -77,7 +77,6 @@ impl Law {
     }
 }
 
-/// Judgement of a law.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finding {
     pub law: Law,

@@ -20,7 +20,6 @@ pub struct Metric {
     pub figure: String,
 }
 
-/// Reason why a text is no metric.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MetricError {
     #[error(
@@ -102,7 +101,6 @@ pub fn better(figure: &str) -> Better {
     }
 }
 
-/// Suffixes of the latency figures.
 pub(crate) const PERCENTILES: [&str; 7] = ["mean", "p50", "p90", "p95", "p99", "p99_9", "max"];
 
 fn is_latency(figure: &str) -> bool {
@@ -128,7 +126,6 @@ pub fn figure_of(point: &Point, figure: &str) -> Option<f64> {
 }
 
 impl Metric {
-    /// The metric with its target's name filled in.
     pub fn on(&self, target: &str) -> Metric {
         Metric {
             target: Some(target.to_owned()),
@@ -156,7 +153,6 @@ impl Metric {
         points.map(|point| Some(point?.1)).collect()
     }
 
-    /// The points of these values, with them.
     pub fn points<'r>(&self, run: &'r Run) -> Vec<Option<(&'r Point, f64)>> {
         let mut points: Vec<Option<(&Point, f64)>> = vec![None; run.repetitions as usize];
         for point in run.points.iter().filter(|p| p.valid()) {

@@ -10,7 +10,6 @@ use stats::contrast::Contrast;
 pub const BAND_DEFAULT: f64 = 0.02;
 pub const CONFIDENCE: f64 = 0.95;
 
-/// Terms on which two runs are judged.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Terms {
     pub band: Band,

@@ -23,7 +23,6 @@ pub const ERRORS_PCT_MAX: f64 = 1.0;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ramps {
     pub target: String,
-    /// Percentile of the response times that is compared.
     pub percentile: f64,
     /// Response-time limit, µs; `None` without one, or if the sides have different ones.
     pub limit_us: Option<f64>,
@@ -88,7 +87,6 @@ pub fn invalid_step(users: u32, figure: impl Fn(&str) -> Option<f64>) -> Step {
     Step::without_figures(users, errors_pct(figure).unwrap_or(f64::NAN))
 }
 
-/// Failed operations in percent of all; `None` if none ended.
 fn errors_pct(figure: impl Fn(&str) -> Option<f64>) -> Option<f64> {
     let failed = figure("errors").unwrap_or(0.0);
     let all = figure("operations").unwrap_or(0.0) + failed;
@@ -170,7 +168,6 @@ fn levels(run: &Run, place: StepOfTarget) -> impl Iterator<Item = &Point> {
     points.filter(move |point| is_ours(&point.key))
 }
 
-/// One ramp for each repetition.
 fn repetitions(run: &Run, place: StepOfTarget, percentile: f64) -> Vec<Vec<Step>> {
     let each = (1..=run.repetitions).map(|repetition| {
         let ours = levels(run, place).filter(|p| p.key.repetition == repetition);

@@ -13,7 +13,6 @@ use crate::outcome::{BAND_DEFAULT, Terms};
 #[derive(Debug, Clone, Copy)]
 pub struct Options<'a> {
     pub band: Band,
-    /// Primary metrics that replace those of the plan.
     pub primary: &'a [Metric],
 }
 
@@ -78,7 +77,6 @@ pub(crate) struct Figures<'r> {
     pub named: Named,
 }
 
-/// Values of all sides of one metric.
 pub(crate) struct OfSides {
     pub metric: Metric,
     pub better: Better,
@@ -86,10 +84,6 @@ pub(crate) struct OfSides {
 }
 
 impl<'r> Figures<'r> {
-    /// The primary metrics of these sides.
-    ///
-    /// # Errors
-    /// The sides cannot be compared.
     pub fn of(sides: Vec<&'r Run>, options: &Options<'_>) -> Result<Self, CompareError> {
         let pairings = sides[1..].iter().map(|run| {
             let terms = Terms {
@@ -120,19 +114,18 @@ impl<'r> Figures<'r> {
     }
 
     /// Number of metrics that every side has: only these can be judged.
-    pub fn told(&self) -> usize {
-        let is_told = |of_sides: &&OfSides| {
+    pub fn judged(&self) -> usize {
+        let is_judged = |of_sides: &&OfSides| {
             let mut sides = of_sides.values.iter();
             sides.all(|side| side.iter().any(Option::is_some))
         };
-        self.primary.iter().filter(is_told).count()
+        self.primary.iter().filter(is_judged).count()
     }
 
     pub fn medians(&self, side: usize) -> Vec<Option<f64>> {
         self.primary.iter().map(|of| of.median(side)).collect()
     }
 
-    /// Weaknesses of the whole study, one sentence each.
     pub fn cautions(&self) -> Vec<String> {
         let mut cautions: Vec<String> = Vec::new();
         let is_incomplete = |run: &&Run| run.state != RunState::Complete;

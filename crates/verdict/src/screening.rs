@@ -21,7 +21,6 @@ use crate::outcome::CONFIDENCE;
 pub use crate::rounds::Options;
 use crate::rounds::{self, Figures, OfSides, all_sides};
 
-/// Reason why there is no screening.
 #[derive(Debug, thiserror::Error)]
 pub enum ScreeningError {
     /// The runs are no screening, or not all of one.
@@ -42,14 +41,12 @@ pub enum ScreeningError {
 pub struct Screening {
     pub study: String,
     pub factors: Vec<Factor>,
-    /// The rows of the design.
     pub configurations: Vec<Configuration>,
     pub rounds: u32,
     /// Resolution of the design; `None` if all combinations are measured.
     pub resolution: Option<u32>,
     /// Effects that the design cannot separate.
     pub remarks: Vec<Remark>,
-    /// Weaknesses of the whole screening, one sentence each.
     pub cautions: Vec<String>,
     pub named: Named,
     /// Confidence of each interval, so that all hold simultaneously with [`CONFIDENCE`].
@@ -66,24 +63,20 @@ pub struct Configuration {
     pub label: String,
     /// True for settings that are high.
     pub high: Vec<bool>,
-    /// Median of each primary metric, in their order.
     pub medians: Vec<Option<f64>>,
 }
 
-/// Result of a primary metric.
 #[derive(Debug, Clone)]
 pub struct OfMetric {
     pub metric: Metric,
     pub better: Better,
     /// Rounds in which every configuration has a valid figure.
     pub rounds: usize,
-    /// Effect of each setting, or the reason why there is none.
     pub effects: Result<Vec<Effect>, Warning>,
 }
 
 #[derive(Debug, Clone)]
 pub struct Effect {
-    /// Ratio of high to low, with interval and spread.
     pub effect: Contrast,
     /// Verdict on high by the reference low.
     pub verdict: Verdict,
@@ -105,9 +98,6 @@ fn part_of(run: &Run) -> Option<(&StudyPart, &Screened)> {
 }
 
 /// The effects of a screening, from its configurations in any order.
-///
-/// # Errors
-/// The runs are not all configurations of one screening, or cannot be compared.
 pub fn screening(runs: &[&Run], options: &Options<'_>) -> Result<Screening, ScreeningError> {
     let sides = all_sides(runs, |part| part.screened.is_some()).ok_or_else(|| not_one(runs))?;
     let Some((part, screened)) = part_of(sides[0]) else {
@@ -120,7 +110,7 @@ pub fn screening(runs: &[&Run], options: &Options<'_>) -> Result<Screening, Scre
         .filter(|design| design.factors() == screened.factors.len())
         .ok_or_else(|| ScreeningError::NoDesign(part.name.clone()))?;
     let figures = Figures::of(sides, options)?;
-    let family = design.factors() * figures.told();
+    let family = design.factors() * figures.judged();
     let confidence = confidence_of_each(CONFIDENCE, family);
     let judged = figures.primary.iter();
     let judged = judged.map(|of_sides| of_metric(of_sides, &design, options.band, confidence));

@@ -36,7 +36,6 @@ pub struct Shift {
     /// The I/Os are those of a database and not the driver's own.
     pub is_of_database: bool,
     pub target: u32,
-    /// Parallel degree inside one job.
     pub threads: u32,
     /// I/Os in flight, or jobs, before.
     pub jobs: u32,
@@ -53,11 +52,8 @@ pub struct Shift {
     /// The work below a database issues such operations; others are of file systems or other programs. All operations
     /// of a database are its own.
     pub is_issued: bool,
-    /// Number of repetitions, and the number that a verdict needs.
     pub repetitions: Repetitions,
-    /// Reference run.
     pub before: Side,
-    /// Judged run.
     pub after: Side,
     /// Ratio of the mean after to the mean before, with its certainty.
     pub certainty: Certainty,
@@ -82,9 +78,7 @@ pub struct Side {
     /// compared ratio; otherwise the mean of all operations.
     pub mean_us: f64,
     pub count: u64,
-    /// Percentiles over all repetitions; `None` if only means are known.
     pub latency: Option<Latency>,
-    /// Shares of operations by time; `None` if only means are known.
     pub shares: Option<Shares>,
     /// Means over the time of the first repetition: seconds, µs. They come from the driver, and from the device for
     /// whole requests.
@@ -128,7 +122,6 @@ pub enum Certainty {
         ratio: Interval,
         warnings: Vec<Warning>,
     },
-    /// Only the ratio of the means.
     Nothing,
 }
 
@@ -155,7 +148,7 @@ pub fn shifts(before: &Run, after: &Run, terms: Terms) -> Vec<Shift> {
             .by_operation
             .times
             .iter()
-            .filter(|t| is_told(point, t))
+            .filter(|t| is_informative(point, t))
         {
             let kind = Kind {
                 point,
@@ -192,11 +185,10 @@ fn side_by_side(mut found: Vec<Shift>) -> Vec<Shift> {
 }
 
 /// True if a point's times describe the device: a database in memory has some requests as well.
-fn is_told(point: &Point, times: &OperationTimes) -> bool {
+fn is_informative(point: &Point, times: &OperationTimes) -> bool {
     point.work.below_database || times.count.is_some_and(|count| count >= REQUESTS_MIN)
 }
 
-/// One kind of operation at one place of the list.
 struct Kind<'a> {
     point: &'a Point,
     times: &'a OperationTimes,
@@ -273,7 +265,7 @@ impl Kind<'_> {
             let times = &self.times;
             let of_kind = |t: &&OperationTimes| {
                 t.is(&times.observer, &times.operation, &times.phase)
-                    && is_told(point, t)
+                    && is_informative(point, t)
                     && place::place(point, t) == self.place
             };
             for part in all.filter(of_kind) {
@@ -348,10 +340,12 @@ impl Kind<'_> {
 
     fn shift(
         &self,
-        (mut before, times_before): (Side, Histogram),
-        (mut after, times_after): (Side, Histogram),
+        before: (Side, Histogram),
+        after: (Side, Histogram),
         question: &Question,
     ) -> Shift {
+        let (mut before, times_before) = before;
+        let (mut after, times_after) = after;
         let certainty = certainty(&before, &after, question);
         if let Certainty::Repetitions(compared) = &certainty {
             typical_means(&mut before, &mut after, compared);
@@ -384,7 +378,7 @@ impl Kind<'_> {
 fn repetitions(before: &Side, after: &Side, question: &Question) -> Repetitions {
     let (a, b) = (&before.means_us, &after.means_us);
     let is_paired = question.design.is_paired();
-    let told = |side: &[f64]| side.iter().filter(|mean| mean.is_finite()).count();
+    let known = |side: &[f64]| side.iter().filter(|mean| mean.is_finite()).count();
     let in_pairs = a
         .iter()
         .zip(b)
@@ -392,7 +386,7 @@ fn repetitions(before: &Side, after: &Side, question: &Question) -> Repetitions 
     let (usable, needed) = if is_paired {
         (in_pairs.count(), fewest_pairs(question.confidence))
     } else {
-        (told(a).min(told(b)), fewest_a_side(question.confidence))
+        (known(a).min(known(b)), fewest_a_side(question.confidence))
     };
     Repetitions {
         made: a.len().min(b.len()),

@@ -233,7 +233,7 @@ fn reasons(done: &Done<'_>) -> Vec<Remark> {
     let mut reasons: Vec<Remark> = fault.into_iter().collect();
     let error = outcome.close_errors.first().cloned();
     reasons.extend(error.map(|error| Remark::NotWrittenBack { error }));
-    reasons.extend(done.told.first().filter(|_| done.is_missed).cloned());
+    reasons.extend(done.findings.first().filter(|_| done.is_missed).cloned());
     let verified = outcome.ended == Ended::Recovered && outcome.blocks_proven > 0;
     if outcome.total().operations == 0 && !verified {
         reasons.push(Remark::NoIo);
@@ -247,7 +247,7 @@ fn reasons(done: &Done<'_>) -> Vec<Remark> {
 
 fn notes(done: &Done<'_>) -> Vec<Remark> {
     let outcome = done.outcome;
-    let mut notes = done.told.to_vec();
+    let mut notes = done.findings.to_vec();
     notes.extend(outcome.recovered.iter().map(Recovery::remark));
     if outcome.ended == Ended::Recovered {
         return notes;

@@ -8,7 +8,7 @@ use ::postgres::local::PostgresServer;
 use archive::{Point, PointKey, Run};
 use host::SystemClock;
 use host::inventory::Stated;
-use lab::{HostAsked, Observer, Plan, RunOptions};
+use lab::{HostOptions, Observer, Plan, RunOptions};
 use load::Progress;
 use local_server::{LocalServer, ServerKind, ServerSpec};
 use workload::Library;
@@ -56,7 +56,7 @@ fn restarted_between_levels(server: &LocalServer, url: String) -> Run {
         clock: Arc::new(SystemClock),
         tool_version: "0".into(),
         stated: Stated::default(),
-        host: HostAsked::default(),
+        host: HostOptions::default(),
     };
     let mut observer = Restarting {
         server,

@@ -9,7 +9,7 @@ use column_store::Level;
 use engine::TargetUrl;
 use host::SystemClock;
 use host::inventory::Stated;
-use lab::{HostAsked, Plan, RunOptions, Setting};
+use lab::{HostOptions, Plan, RunOptions, Setting};
 
 use super::requests::RunRequest;
 use super::{print_coloured, resumed, terminal_columns, wants_colour};
@@ -68,7 +68,7 @@ pub(super) struct Prepared {
     pub library: Option<PathBuf>,
     pub seed: u64,
     pub stated: Stated,
-    pub host: HostAsked,
+    pub host: HostOptions,
 }
 
 impl Prepared {

@@ -202,7 +202,8 @@ fn point(outcome: &Outcome, (role, repetition): (Role, u32), fault: Fault) -> Po
         outcome,
         Duration::ZERO,
         outcome.operations(),
-        (&HostUse::default(), true),
+        &HostUse::default(),
+        true,
         Counters::default(),
     );
     let all = outcome.total();
@@ -273,7 +274,7 @@ fn findings(fault: Fault) -> Vec<Finding> {
         slices.points.push(in_slices(repetition, fault));
     }
     find(&Measured {
-        asked: ASKED,
+        parameters: ASKED,
         run: &run,
         mock: &mock,
         slices: &slices,

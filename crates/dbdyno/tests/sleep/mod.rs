@@ -98,7 +98,6 @@ impl Measure for Bed<'_> {
         key: &PointKey,
         progress: &Progress,
     ) -> Result<Done> {
-        let about = ("Sleep".to_owned(), Component::Cpu);
         let work = WorkDone {
             mode: "work".into(),
             operations_per_job: Some(naps(step)),
@@ -106,9 +105,13 @@ impl Measure for Bed<'_> {
         };
         let blank = Point {
             work,
-            ..self
-                .context
-                .blank(step, key.clone(), "asleep".into(), about)
+            ..self.context.blank(
+                step,
+                key.clone(),
+                "asleep".into(),
+                "Sleep".to_owned(),
+                Component::Cpu,
+            )
         };
         let end = End::Operations {
             per_job: naps(step),

@@ -11,7 +11,7 @@ use archive::{
 use host::SystemClock;
 use host::inventory::Stated;
 use lab::study::{self, Side, Stopping, StudyOptions};
-use lab::{HostAsked, LabError, Observer, Plan, Registry};
+use lab::{HostOptions, LabError, Observer, Plan, Registry};
 use load::Progress;
 use stats::compare::{Direction, judge};
 use stats::factorial::TwoLevel;
@@ -81,7 +81,7 @@ fn options(archive: &Path, sides: Vec<Side>, registry: fn() -> Registry) -> Stud
         clock: Arc::new(SystemClock),
         tool_version: "0".into(),
         stated: Stated::default(),
-        host: HostAsked::default(),
+        host: HostOptions::default(),
     }
 }
 

@@ -15,7 +15,7 @@ pub const BUSY_PCT_MIN: f64 = 20.0;
 pub const NAMED_PCT_MIN: f64 = 40.0;
 
 /// Part of the jobs' busy time from which a further resource is named.
-pub const TOLD_PCT_MIN: f64 = 20.0;
+pub const FURTHER_PCT_MIN: f64 = 20.0;
 
 /// Part of the jobs' time that is certainly the driver's, from which the driver is named; the point is then invalid
 /// as well.
@@ -49,22 +49,17 @@ pub const SWAP_MB_PER_S_MIN: f64 = 1.0;
 /// Time in which some task waited for memory (PSI) from which memory is named.
 pub const MEMORY_PRESSURE_PCT_MIN: f64 = 25.0;
 
-/// Evidence of a judgement.
 #[derive(Debug, Clone, Copy)]
 pub struct Evidence<'a> {
     pub figures: &'a Figures,
-    /// All timed events, not only the top ones.
     pub events: &'a [Event],
-    /// Activity of the server's own processes.
     pub background: &'a [BackgroundEvent],
-    /// Part of the jobs' time that was certainly the driver's, in percent.
     pub driver_pct: Option<f64>,
     pub device: Option<&'a str>,
     pub jobs: u32,
-    /// The jobs are observed sessions of others.
     pub is_observed: bool,
     /// A server reported the waits of its sessions; an embedded engine does not.
-    pub told_by_server: bool,
+    pub reported_by_server: bool,
     /// Connection between driver and server; `None` for an embedded engine, and if it was not measured.
     pub link: Option<Link>,
 }
@@ -75,7 +70,6 @@ pub(super) fn processors_are_busy(figures: &Figures) -> bool {
         .is_some_and(|pct| pct >= CPU_BUSY_PCT_MIN)
 }
 
-/// Connection between driver and server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Between {
     /// A network, or a tunnel that takes as long as one.

@@ -22,11 +22,9 @@ pub(super) enum Finding {
         pct: f64,
         shortage: Shortage,
     },
-    /// The server does not report its waits.
-    Untold {
+    Unreported {
         pct: f64,
     },
-    /// No resource took most; these took the largest parts.
     Several {
         parts: Vec<(Resource, f64)>,
     },

@@ -132,7 +132,10 @@ impl Shares {
         if busy_pct >= DEVICE_BUSY_PCT_MIN {
             self.write += self.blocked;
             self.blocked = 0.0;
-        } else if busy_pct < DEVICE_IDLE_PCT_MAX && evidence.jobs > 1 && !evidence.told_by_server {
+        } else if busy_pct < DEVICE_IDLE_PCT_MAX
+            && evidence.jobs > 1
+            && !evidence.reported_by_server
+        {
             self.lock += self.blocked;
             self.blocked = 0.0;
         }

@@ -18,7 +18,6 @@ const NETWORK: Link = Link {
     transport: Transport::Network,
     round_trip: Duration::from_micros(350),
 };
-/// Address of this machine that is a tunnel.
 const TUNNEL: Link = Link {
     transport: Transport::Local,
     round_trip: Duration::from_millis(40),
@@ -55,14 +54,13 @@ fn busy(pct: f64) -> Figures {
     }
 }
 
-/// A point in which a test changes one part.
 #[derive(Clone)]
 struct Generated {
     events: Vec<Event>,
     figures: Figures,
     background: Vec<BackgroundEvent>,
     driver_pct: Option<f64>,
-    told_by_server: bool,
+    reported_by_server: bool,
     link: Option<Link>,
 }
 
@@ -73,7 +71,7 @@ impl Generated {
             figures: figures(),
             background: Vec::new(),
             driver_pct: None,
-            told_by_server: true,
+            reported_by_server: true,
             link: Some(LOCAL),
         }
     }
@@ -91,7 +89,7 @@ impl Generated {
 
     fn embedded(self) -> Self {
         Self {
-            told_by_server: false,
+            reported_by_server: false,
             link: None,
             ..self
         }
@@ -105,7 +103,7 @@ impl Generated {
             driver_pct: self.driver_pct,
             device: Some("sda"),
             jobs: 8,
-            told_by_server: self.told_by_server,
+            reported_by_server: self.reported_by_server,
             is_observed: false,
             link: self.link,
         });
@@ -421,9 +419,9 @@ fn blocked_jobs_of_an_embedded_engine_are_explained_by_the_device() {
         let embedded = blocked.clone().embedded().with(of_device(pct));
         assert_eq!(embedded.resource(), name, "{pct}");
     }
-    let told = blocked.with(of_device(0.0));
+    let reported = blocked.with(of_device(0.0));
     assert_eq!(
-        told.resource(),
+        reported.resource(),
         Resource::OtherWait,
         "a server names its locks"
     );
@@ -431,8 +429,8 @@ fn blocked_jobs_of_an_embedded_engine_are_explained_by_the_device() {
 
 #[test]
 fn what_nobody_tells_is_unknown() {
-    let untold = Generated::of(&[(Class::Unknown, 90.0), (Class::Client, 10.0)]);
-    assert_eq!(untold.resource(), Resource::Unknown);
+    let unreported = Generated::of(&[(Class::Unknown, 90.0), (Class::Client, 10.0)]);
+    assert_eq!(unreported.resource(), Resource::Unknown);
     assert_eq!(Generated::of(&[]).resource(), Resource::Unknown);
 }
 

@@ -9,7 +9,7 @@ use crate::timed::{Class, Event};
 
 const LISTED_MAX: usize = 4;
 /// Stolen processor time that is mentioned.
-const STEAL_PCT_TOLD: f64 = 1.0;
+const STEAL_PCT_NOTED: f64 = 1.0;
 
 pub(super) fn sentence(finding: &Finding, evidence: &Evidence<'_>) -> String {
     let sentence = of_jobs(finding, evidence);
@@ -32,7 +32,7 @@ fn of_jobs(finding: &Finding, evidence: &Evidence<'_>) -> String {
             100.0 - busy_pct,
             processors(figures)
         ),
-        Finding::Untold { pct } => format!(
+        Finding::Unreported { pct } => format!(
             "Unknown: {pct:.0} % of the jobs' busy time was spent in the server, which does not report \
              its wait events; see docs/SERVERS.md for the rights that dbdyno needs."
         ),
@@ -148,7 +148,7 @@ fn cpu(pct: f64, figures: &Figures) -> String {
         Some(busy) if busy >= CPU_BUSY_PCT_MIN => {
             let steal = figures
                 .cpu_steal_pct
-                .filter(|steal| *steal >= STEAL_PCT_TOLD);
+                .filter(|steal| *steal >= STEAL_PCT_NOTED);
             let steal = steal.map_or(String::new(), |steal| {
                 format!("; the hypervisor took {steal:.0} %")
             });
@@ -175,7 +175,6 @@ fn cpu(pct: f64, figures: &Figures) -> String {
     }
 }
 
-/// Processor time of other programs, if notable.
 fn others(figures: &Figures) -> String {
     let pct = figures
         .cpu_by_others_pct
@@ -241,9 +240,13 @@ fn processors(figures: &Figures) -> String {
 
 fn device_numbers(figures: &Figures) -> String {
     // A resource without requests took no measurable time.
-    let asked = |per_s: Option<f64>| per_s.is_none_or(|per_s| per_s > 0.0);
-    let read_await_ms = figures.read_await_ms.filter(|_| asked(figures.read_iops));
-    let write_await_ms = figures.write_await_ms.filter(|_| asked(figures.write_iops));
+    let was_requested = |per_s: Option<f64>| per_s.is_none_or(|per_s| per_s > 0.0);
+    let read_await_ms = figures
+        .read_await_ms
+        .filter(|_| was_requested(figures.read_iops));
+    let write_await_ms = figures
+        .write_await_ms
+        .filter(|_| was_requested(figures.write_iops));
     let numbers: Vec<String> = [
         figures
             .device_busy_pct
@@ -270,7 +273,6 @@ fn log_latency(background: &[BackgroundEvent]) -> String {
         .map_or(String::new(), |ms| format!(", {ms:.2} ms a sync"))
 }
 
-/// The longest event of these classes.
 fn longest(events: &[Event], classes: &[WaitClass]) -> String {
     let is_one = |class| matches!(class, Class::Session(class) if classes.contains(&class));
     events

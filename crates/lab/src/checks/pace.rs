@@ -92,7 +92,8 @@ pub fn blame_driver(
     point: &mut Point,
     outcome: &Outcome,
     used: &HostUse,
-    (interval, limits): (Duration, &Validity),
+    interval: Duration,
+    limits: &Validity,
 ) {
     let Some(stop) = stop(used, interval) else {
         return;
@@ -103,12 +104,12 @@ pub fn blame_driver(
         |what: &Remark| !matches!(what, Remark::StoodStill { still_s, .. } if *still_s <= most_s);
     point.reasons.retain(is_other);
     point.notes.retain(is_other);
-    let told = if is_above(outcome, stop, limits.stall_pct_max) {
+    let remarks = if is_above(outcome, stop, limits.stall_pct_max) {
         &mut point.reasons
     } else {
         &mut point.notes
     };
-    told.push(Remark::DriverStopped {
+    remarks.push(Remark::DriverStopped {
         stopped_s: stop.as_secs_f64(),
         elapsed_s: outcome.elapsed.as_secs_f64(),
         at_least: true,
@@ -120,16 +121,11 @@ pub fn stood_still(outcome: &Outcome) -> Option<Remark> {
     stall_reason(outcome, &Validity::USUAL)
 }
 
-/// Requested rate, and the rate that was reached.
 #[derive(Debug, Clone, Copy)]
 pub struct Offered {
-    /// Requested operations per second.
     pub per_s: f64,
-    /// Operations requested in the window.
-    pub asked: u64,
-    /// Operations that waited for a connection at its end.
+    pub requested: u64,
     pub waiting: u64,
-    /// Operations completed per second.
     pub done_per_s: f64,
 }
 
@@ -162,7 +158,7 @@ impl Offered {
     }
 
     fn waiting_pct(&self) -> f64 {
-        100.0 * self.waiting as f64 / self.asked.max(1) as f64
+        100.0 * self.waiting as f64 / self.requested.max(1) as f64
     }
 
     fn remark(&self) -> Remark {
@@ -170,7 +166,7 @@ impl Offered {
             offered_per_s: self.per_s,
             done_per_s: self.done_per_s,
             waiting: self.waiting,
-            asked: self.asked,
+            asked: self.requested,
         }
     }
 }
@@ -267,17 +263,17 @@ mod tests {
             let mut point = Point::blank(key, String::new(), archive::Component::Database);
             point.reasons.extend(stall_reason(&paused, limits));
             point.notes.extend(stall_note(&paused, limits));
-            blame_driver(&mut point, &paused, &used, (Duration::from_secs(1), limits));
+            blame_driver(&mut point, &paused, &used, Duration::from_secs(1), limits);
             (point.reasons, point.notes)
         };
         let stopped = [1.0, 2.0, 3.0, 4.0, 7.3, 8.0, 9.0, 10.0, 11.0, 12.0, 13.0];
         let (reasons, notes) = judged(&stopped, USUAL);
         assert!(reasons.is_empty());
-        let told: Vec<String> = notes.iter().map(ToString::to_string).collect();
-        assert_eq!(told.len(), 1);
+        let remarks: Vec<String> = notes.iter().map(ToString::to_string).collect();
+        assert_eq!(remarks.len(), 1);
         assert!(
-            told[0].starts_with("the driver was stopped for at least 2.3 s of 13.0 s"),
-            "{told:?}"
+            remarks[0].starts_with("the driver was stopped for at least 2.3 s of 13.0 s"),
+            "{remarks:?}"
         );
         let strict = Validity {
             stall_pct_max: 10.0,
@@ -321,7 +317,7 @@ mod tests {
         };
         late.clients.push(load::ClientOutcome::default());
         let offered = Offered::of(&late, 200.0).unwrap();
-        assert_eq!((offered.asked, offered.waiting), (400, 199));
+        assert_eq!((offered.requested, offered.waiting), (400, 199));
         assert!(
             offered
                 .reason(USUAL)
@@ -341,7 +337,7 @@ mod tests {
     fn a_rate_that_is_not_reached_makes_a_point_invalid() {
         let offered = |waiting| Offered {
             per_s: 100_000.0,
-            asked: 200_000,
+            requested: 200_000,
             waiting,
             done_per_s: 2560.25,
         };

@@ -12,7 +12,6 @@ pub const SLICE_MIN: Duration = Duration::from_millis(20);
 pub const SLICE_MAX: Duration = Duration::from_secs(10);
 /// One part in this many of a slice is not counted.
 const SETTLE_PARTS: u32 = 10;
-/// Longest uncounted part.
 const SETTLE_MAX: Duration = Duration::from_millis(100);
 /// Operations that each job must complete in a slice, because the one in progress when counting begins is counted
 /// only from there on.
@@ -27,7 +26,6 @@ pub fn slices_of(slice: Duration, seed: u64) -> Slices {
     }
 }
 
-/// Note that the point was measured in slices.
 pub(crate) fn in_slices(slices: Slices) -> Remark {
     Remark::InSlices {
         slice_ms: slices.slice.as_millis() as u32,

@@ -20,11 +20,8 @@ use crate::timed;
 /// Stored timed events; one more line sums up the rest.
 const TOP: usize = 10;
 
-/// Observations of an active server.
 pub struct AtWork {
-    /// Activity of its sessions, and its counters.
     pub watched: SessionSamples,
-    /// Figures that the caller determined.
     pub figures: Figures,
     /// Transactions per second at the end of each interval, in seconds from the start.
     pub rates: Vec<(f64, Option<f64>)>,
@@ -50,9 +47,6 @@ impl RunContext<'_> {
 
 impl Observation<'_> {
     /// Observes an active server together with its host. `observe` takes the start and ends the window.
-    ///
-    /// # Errors
-    /// The result of an incomplete observation.
     pub fn look(
         self,
         look: impl FnOnce(&Start<'_>) -> Result<AtWork, Measured>,
@@ -73,7 +67,7 @@ impl Observation<'_> {
             device,
             jobs: figures.active_sessions_mean.unwrap_or(0.0).ceil() as u32,
             is_observed: true,
-            told_by_server: true,
+            reported_by_server: true,
             link: None,
         });
         let mut wait_histograms = seen.watched.counts.histograms.clone();
@@ -145,7 +139,7 @@ mod tests {
         };
         let rates = [(1.0, Some(10.0)), (2.0, None), (3.0, Some(30.0))];
         let samples = series(&[at(0.5), at(1.0), at(1.5), at(2.5), at(3.5)], &rates);
-        let told: Vec<_> = samples.iter().map(|s| s.operations_per_s).collect();
-        assert_eq!(told, [Some(10.0), Some(10.0), None, Some(30.0), None]);
+        let nearest: Vec<_> = samples.iter().map(|s| s.operations_per_s).collect();
+        assert_eq!(nearest, [Some(10.0), Some(10.0), None, Some(30.0), None]);
     }
 }

@@ -1,3 +1,5 @@
+//! One step of a plan.
+
 use std::num::NonZero;
 use std::ops::RangeInclusive;
 use std::time::Duration;
@@ -31,7 +33,6 @@ pub const JOBS_MAX: u32 = load::JOBS_MAX as u32;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Step {
-    /// Workload: a name of the registry.
     #[serde(rename = "use")]
     pub uses: String,
     #[serde(default, skip_serializing_if = "ScriptAt::is_no_file")]
@@ -50,10 +51,8 @@ pub struct Step {
     pub threads: Vec<u32>,
     #[serde(default = "size_default")]
     pub size: String,
-    /// Fixed work per job, or a fixed time.
     #[serde(default)]
     pub mode: Mode,
-    /// Length of a point in time mode.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seconds: Option<f64>,
     /// Ramp-up of a point in time mode, unrecorded.
@@ -74,7 +73,6 @@ pub struct Step {
     /// Sweeps writing tests over jobs even if the engine has a single writer; such points are marked.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub contention: bool,
-    /// Options of the workload, in its tables.
     #[serde(skip)]
     pub(crate) tables: Tables,
 }
@@ -128,12 +126,10 @@ pub enum Mode {
     Time,
 }
 
-/// Arrival process of an open schedule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ArrivalKind {
     Constant,
-    /// Random and independent.
     Poisson,
 }
 
@@ -169,9 +165,6 @@ impl Step {
     }
 
     /// Refuses the keys of component tests instead of ignoring them.
-    ///
-    /// # Errors
-    /// The first such key.
     pub(crate) fn refuse_keys_of_tests(&self) -> std::result::Result<(), String> {
         if self.script.is_some() {
             return Err("script needs use = \"script\"".into());
@@ -240,7 +233,6 @@ impl Step {
         self.toml_at("")
     }
 
-    /// The step as TOML with tables below `root`.
     pub(crate) fn toml_at(&self, root: &str) -> String {
         let keys = toml::to_string(self);
         let keys =
@@ -256,10 +248,9 @@ impl Step {
         }
     }
 
-    /// Threads of the driver's event loop, at the beginning and at most.
     pub fn driver_threads(&self) -> RangeInclusive<usize> {
         match self.driver_threads {
-            Some(asked) => asked as usize..=asked as usize,
+            Some(threads) => threads as usize..=threads as usize,
             None => 1..=std::thread::available_parallelism().map_or(1, NonZero::get),
         }
     }

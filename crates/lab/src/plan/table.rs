@@ -27,10 +27,6 @@ pub struct TableKind {
     pub read: fn(toml::Table) -> Result<Arc<dyn StepTable>, toml::de::Error>,
 }
 
-/// Reads a table of one type.
-///
-/// # Errors
-/// An unknown key or invalid value.
 pub fn read<T: StepTable + DeserializeOwned>(
     table: toml::Table,
 ) -> Result<Arc<dyn StepTable>, toml::de::Error> {
@@ -69,7 +65,6 @@ impl PartialEq for Tables {
 pub struct Keys {
     /// Keys that several kinds of step take.
     pub of_more: &'static [&'static str],
-    /// Keys of a step that runs the workload.
     pub of_a_run: &'static [&'static str],
     /// Value of `do` in such a step.
     pub run: &'static str,
@@ -81,15 +76,12 @@ impl Keys {
     }
 
     /// True if a key set for all steps of the workload applies to this one.
-    pub fn are_taken(&self, asked: &toml::Table, key: &str) -> bool {
-        let is_run = asked.get("do").and_then(toml::Value::as_str) == Some(self.run);
+    pub fn are_taken(&self, given: &toml::Table, key: &str) -> bool {
+        let is_run = given.get("do").and_then(toml::Value::as_str) == Some(self.run);
         is_run || !self.of_a_run.contains(&key)
     }
 
     /// Refuses a key of a run in a step that does something else.
-    ///
-    /// # Errors
-    /// The first such key.
     pub fn refuse_of_a_run(&self, said: &toml::Table) -> Result<(), String> {
         let mut of_a_run = self.of_a_run.iter();
         match of_a_run.find(|key| said.contains_key(**key)) {
@@ -100,9 +92,6 @@ impl Keys {
 }
 
 /// Refuses a number that is not between 1 and its maximum.
-///
-/// # Errors
-/// The key of the first such number.
 pub fn bounded<const N: usize>(numbers: [(&str, Option<u32>, u32); N]) -> Result<(), String> {
     for (key, value, most) in numbers {
         if value.is_some_and(|n| !(1..=most).contains(&n)) {

@@ -38,7 +38,6 @@ impl Default for Validity {
 }
 
 impl Validity {
-    /// Default limits.
     pub const USUAL: Self = Self {
         driver_pct_max: 25.0,
         driver_thread_pct_max: 95.0,
@@ -51,7 +50,6 @@ impl Validity {
         *self == Self::USUAL
     }
 
-    /// Note on limits that differ from the defaults.
     pub fn note(&self) -> Option<Remark> {
         let usual = Self::USUAL.limits();
         let differing = self.limits().into_iter().zip(usual);

@@ -5,7 +5,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::*;
 use engine::{Counted, WaitClass};
 
-/// A server whose samples cost as much as they report.
 struct Dear {
     spent_ns: Arc<AtomicU64>,
     price_ns: u64,
@@ -55,7 +54,6 @@ fn watched(price_ns: u64, time: Duration) -> SessionSamples {
     watched_by(|_| Box::new(dear), time)
 }
 
-/// Samples for a duration in virtual time.
 fn watched_by(watch: impl FnOnce(Clock) -> Box<dyn Watch>, lasting: Duration) -> SessionSamples {
     let (clock, time) = Clock::new_virtual();
     let bell = Arc::new(Bell::new(Phase::Watching, clock.clone()));
@@ -292,8 +290,8 @@ fn what_the_server_counts_behind_the_window_is_no_part_of_it() {
     }
 
     let done = Arc::new(AtomicU64::new(0));
-    let asked = Queries(Arc::clone(&done));
-    let watcher = SessionSampler::over(vec![Box::new(asked)], Clock::Monotonic, None);
+    let queries = Queries(Arc::clone(&done));
+    let watcher = SessionSampler::over(vec![Box::new(queries)], Clock::Monotonic, None);
     watcher.begin();
     while done.load(Ordering::Relaxed) == 0 {
         std::thread::sleep(ms(1));

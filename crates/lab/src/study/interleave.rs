@@ -17,11 +17,11 @@ use crate::signal;
 use crate::work::Queue;
 
 impl Whole<'_> {
-    /// Measures the missing points of a pair.
     pub(super) fn pair_in_turn(
         &self,
         archive: &mut Archive,
-        (pair, slice): (u32, Duration),
+        pair: u32,
+        slice: Duration,
         observer: &mut dyn Observer,
     ) -> Result<()> {
         self.leave_torn_out(archive, pair)?;
@@ -29,7 +29,7 @@ impl Whole<'_> {
         if queues.iter().all(|queue| queue.todo.is_empty()) {
             Ok(())
         } else {
-            self.pair_in_slices(archive, (pair, slice), &queues, observer)
+            self.pair_in_slices(archive, pair, slice, &queues, observer)
         }
     }
 
@@ -65,7 +65,8 @@ impl Whole<'_> {
     fn pair_in_slices(
         &self,
         archive: &mut Archive,
-        (pair, slice): (u32, Duration),
+        pair: u32,
+        slice: Duration,
         queues: &[Queue; 2],
         observer: &mut dyn Observer,
     ) -> Result<()> {
@@ -83,7 +84,6 @@ impl Whole<'_> {
         measured.and(standing.close())
     }
 
-    /// Measures each side on a separate thread.
     fn take_turns(
         &self,
         archive: &mut Archive,

@@ -7,9 +7,6 @@ use crate::error::Result;
 
 /// Reason why servers that dbdyno would start together do not fit into the available memory. `None` if they fit, or
 /// if it is unknown.
-///
-/// # Errors
-/// There is no such engine.
 pub(super) fn shortage(sides: &[Side]) -> Result<Option<String>> {
     let mut needed_bytes = 0_u64;
     for url in sides.iter().flat_map(|side| &side.targets) {

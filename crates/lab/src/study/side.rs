@@ -9,14 +9,11 @@ use crate::{Plan, Setting};
 
 #[derive(Debug, Clone)]
 pub struct Side {
-    /// The plan with every setting applied.
     pub plan: Plan,
     pub targets: Vec<TargetUrl>,
-    /// Settings of this side only, as they were written.
     pub settings: Vec<String>,
     /// Row of a screening's design, if it is one.
     pub screened: Option<Screened>,
-    /// Alternative, if all sides are compared with each other.
     pub alternative: Option<Alternative>,
 }
 
@@ -32,10 +29,6 @@ pub enum SideSetting {
 }
 
 impl SideSetting {
-    /// Parses a setting.
-    ///
-    /// # Errors
-    /// It is not KEY=VALUE.
     pub fn parse(text: &str) -> Result<Self> {
         let (key, value) = text
             .split_once('=')
@@ -59,9 +52,6 @@ impl SideSetting {
 
 impl Side {
     /// Builds a side: the plan's text with the common settings, then its own.
-    ///
-    /// # Errors
-    /// An invalid setting, plan or URL; no target.
     pub fn new(
         workloads: &Registry,
         plan_text: &str,
@@ -69,8 +59,9 @@ impl Side {
         own: &[String],
         targets: &[TargetUrl],
     ) -> Result<Self> {
-        let parsed = own.iter().map(|text| SideSetting::parse(text));
-        let parsed: Vec<SideSetting> = parsed.collect::<Result<_>>()?;
+        let parsed = (own.iter())
+            .map(|text| SideSetting::parse(text))
+            .collect::<Result<Vec<_>>>()?;
         let mut of_plan = common.to_vec();
         let mut others = Vec::new();
         for setting in &parsed {
@@ -86,8 +77,7 @@ impl Side {
                 SideSetting::TargetSetting(..) => {}
             }
         }
-        let targets = if others.is_empty() { targets } else { &others };
-        let targets = targets
+        let targets = (if others.is_empty() { targets } else { &others })
             .iter()
             .map(|url| with_settings(url, &parsed))
             .collect::<Result<Vec<_>>>()?;
@@ -99,7 +89,9 @@ impl Side {
         Ok(Self {
             plan: Plan::parse(workloads, plan_text, &of_plan)?,
             targets,
-            settings: own.iter().zip(&parsed).map(shown).collect(),
+            settings: (own.iter().zip(&parsed))
+                .map(|(text, setting)| shown(text, setting))
+                .collect(),
             screened: None,
             alternative: None,
         })
@@ -118,9 +110,9 @@ fn with_settings(url: &TargetUrl, settings: &[SideSetting]) -> Result<TargetUrl>
 }
 
 /// A setting as it is archived: without the password of a target.
-fn shown((text, setting): (&String, &SideSetting)) -> String {
+fn shown(text: &str, setting: &SideSetting) -> String {
     match setting {
         SideSetting::Target(url) => format!("target={url}"),
-        _ => text.clone(),
+        _ => text.to_owned(),
     }
 }

@@ -16,7 +16,6 @@ use crate::nodes::group;
 use crate::registry::Registry;
 use crate::workload::InSlices;
 
-/// Smallest number of slices of a point on each side.
 const SLICES_MIN: f64 = 10.0;
 /// Length of the slices that are advised by default.
 const SLICE_ADVISED: Duration = Duration::from_millis(100);
@@ -44,9 +43,6 @@ pub(super) struct All<'a> {
 
 impl All<'_> {
     /// Arrangement of the sides: in slices of this length, or in blocks.
-    ///
-    /// # Errors
-    /// The reason, and the way out, if they cannot be measured in such slices.
     pub(super) fn arranged(&self, slice: Option<Duration>) -> Result<Arranged> {
         let in_slices = self.in_slices(slice.unwrap_or(SLICE_ADVISED))?;
         match (slice, in_slices) {
@@ -87,9 +83,6 @@ impl All<'_> {
 }
 
 /// Checks that the sides can be measured in slices of this length; touches nothing.
-///
-/// # Errors
-/// The reason, and the way out.
 pub(super) fn check(sides: &[Side], slice: Duration, workloads: &[Registry]) -> Result<()> {
     if !(SLICE_MIN..=SLICE_MAX).contains(&slice) {
         return Err(LabError::Plan(format!(
@@ -147,7 +140,6 @@ fn in_blocks(sides: &[Side]) -> Result<Arrangement> {
     Ok(how)
 }
 
-/// Coexistence of both sides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Layout {
     pub together: Together,
@@ -157,9 +149,6 @@ pub(super) struct Layout {
 
 impl Layout {
     /// The coexistence of both sides.
-    ///
-    /// # Errors
-    /// The reason why they cannot coexist, and the way to measure them.
     pub(super) fn of(sides: &[Side], workloads: &[Registry]) -> Result<Self> {
         find(sides, workloads)?.map_err(Obstacle::refusal)
     }
@@ -221,7 +210,6 @@ fn steps(side: &Side, workloads: &Registry) -> std::result::Result<Vec<InSlices>
     (1..).zip(&side.plan.step).map(of_step).collect()
 }
 
-/// Coexistence of two configurations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Together {
     /// The same targets, opened once.

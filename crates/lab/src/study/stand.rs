@@ -22,9 +22,6 @@ pub(super) fn open(urls: &[TargetUrl]) -> Result<Vec<Nodes>> {
 
 /// Opens the requirements of sides on one database and closes them, so that an obstacle is found before anything is
 /// entered.
-///
-/// # Errors
-/// They cannot be created there, or the server refuses a setting.
 pub(super) fn try_out(sides: &[Side], workloads: &[Registry]) -> Result<()> {
     let layout = Layout::of(sides, workloads)?;
     match (layout.together, layout.own_tables) {
@@ -58,9 +55,7 @@ fn restored(targets: Vec<Nodes>, side: &Side, workloads: &Registry) -> Result<Ve
     Ok(targets)
 }
 
-/// Databases of both sides.
 pub(super) struct Standing {
-    /// Separate schemas of each side, if any.
     schemas: [Option<Vec<Nodes>>; 2],
     /// Targets of the side opened last, if they differ from those of the other one.
     last: Option<Vec<Nodes>>,
@@ -71,9 +66,6 @@ pub(super) struct Standing {
 
 impl Standing {
     /// Opens the databases of both sides, number `first` first.
-    ///
-    /// # Errors
-    /// They cannot be opened, or cannot coexist.
     pub fn open(
         sides: &[Side],
         workloads: &[Registry],
@@ -120,9 +112,6 @@ impl Standing {
     }
 
     /// Closes the databases, and removes everything created for the sides.
-    ///
-    /// # Errors
-    /// Something cannot be removed, or a server does not answer.
     pub fn close(mut self) -> Result<()> {
         let has_schemas = self.schemas.iter().any(Option::is_some);
         self.schemas = [None, None];

@@ -11,7 +11,6 @@ use crate::error::Result;
 
 /// Decides when a study may stop.
 pub trait Stopping {
-    /// Time since the study began, or was resumed.
     fn elapsed(&self) -> Duration;
     /// Interim analyses of a study of at most `pairs`.
     fn looks(&self, pairs: u32) -> Vec<PlannedLook>;
@@ -40,7 +39,6 @@ impl<'s> Watched<'s> {
         }
     }
 
-    /// True if the study stops after this pair, which is complete.
     pub fn stops_after(&mut self, pair: u32, archive: &mut Archive) -> Result<bool> {
         if self.until.ended.is_some() {
             return Ok(true);
@@ -76,7 +74,6 @@ impl<'s> Watched<'s> {
         Ok(self.until.ended.is_some())
     }
 
-    /// Pairs at the next analysis.
     fn next_look(&self) -> Option<u32> {
         let look = self.until.looks.get(self.until.taken as usize);
         look.map(|look| look.pairs)
@@ -136,11 +133,14 @@ impl<'s> Watched<'s> {
         let (a, b) = (seen(self.ids[0])?, seen(self.ids[1])?);
         let drawn = a.study.as_ref().map_or(0, |study| study.rounds() as u32);
         let is_last = self.until.taken as usize == self.until.looks.len();
-        self.until.ended = match self.stopping.is_answered(&a, &b) {
-            true => Some(Ended::Answered),
-            false if !is_last => None,
-            false if self.until.pairs() < drawn => Some(Ended::Time),
-            false => Some(Ended::Pairs),
+        self.until.ended = if self.stopping.is_answered(&a, &b) {
+            Some(Ended::Answered)
+        } else if !is_last {
+            None
+        } else if self.until.pairs() < drawn {
+            Some(Ended::Time)
+        } else {
+            Some(Ended::Pairs)
         };
         Ok(())
     }

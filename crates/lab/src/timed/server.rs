@@ -155,7 +155,6 @@ fn sorted(mut events: Vec<Event>) -> Vec<Event> {
     events
 }
 
-/// The longest `most` events, and one line for the rest.
 pub fn top(events: &[Event], most: usize) -> Vec<TimedEvent> {
     let mut top: Vec<TimedEvent> = events.iter().take(most).map(Event::record).collect();
     let rest = events.get(most..).unwrap_or_default();

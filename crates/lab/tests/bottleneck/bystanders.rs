@@ -5,10 +5,8 @@ use std::collections::HashSet;
 use std::fs;
 use std::time::{Duration, Instant};
 
-/// Flag of a kernel thread.
 const KERNEL_THREAD: u64 = 0x0020_0000;
 
-/// Use of a window.
 #[derive(Debug, Clone, Copy)]
 pub struct Used {
     /// The servers with all their children, in percent of the time of all processors.

@@ -1,5 +1,3 @@
-//! Jobs on a server, driven and judged like a point.
-
 use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -89,14 +87,10 @@ pub struct Judged {
     pub events: Vec<TimedEvent>,
     pub figures: Figures,
     pub note: Option<Remark>,
-    /// Reason why the owners of processor time are unknown.
     pub owners_reason: Option<String>,
-    /// Reason why the I/O of others is unknown.
     pub io_reason: Option<String>,
     pub notes: Vec<Remark>,
-    /// Shortest measured round trip.
     pub round_trip: Option<Duration>,
-    /// Processor time of server and bystanders, by their own accounts.
     pub used: Used,
 }
 
@@ -113,7 +107,6 @@ impl Judged {
         assert!(self.sentence().contains(words), "{words}: {self:#?}");
     }
 
-    /// Share of the jobs' time that went to a class of events.
     pub fn share_pct(&self, class: &str) -> f64 {
         let of_class = self.events.iter().filter(|e| e.class.name() == class);
         of_class.map(|e| e.share_pct).sum()
@@ -194,7 +187,7 @@ pub fn drive(
     used.write_owners_into(&mut figures);
     seen.write_into(&mut figures);
     let notes = lab::checks::notes(&outcome, &figures, &lab::plan::Validity::USUAL);
-    let held_back = seen.held_back(&outcome, &figures, (device.as_deref(), &used));
+    let held_back = seen.held_back(&outcome, &figures, device.as_deref(), &used);
     let judged = Judged {
         events: seen.top(),
         note: seen.note(),

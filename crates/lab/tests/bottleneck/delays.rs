@@ -8,7 +8,6 @@ use std::process::Command;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-/// Directory of library and delays, removed when this process ends.
 static DIRECTORY: OnceLock<PathBuf> = OnceLock::new();
 
 /// Delays of the servers, reset when dropped.

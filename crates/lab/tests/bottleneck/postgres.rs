@@ -14,7 +14,6 @@ use crate::way::{ONE_WAY, long_way_to};
 
 /// The buffers are too small for the table of the reads.
 pub const SERVER: &str = "postgres+local:?shared_buffers=16MB";
-/// This server counts waits itself.
 const COUNTING: &str = "postgres+local:?version=15&shared_preload_libraries=pg_wait_sampling";
 
 #[test]

@@ -22,7 +22,6 @@ pub(crate) struct Rule {
     pub seek: Seek,
     pub stride: Option<Stride>,
     pub align_bytes: Option<u64>,
-    /// Start of a stride is a multiple of this.
     pub jump_bytes: u64,
     pub hot: bool,
 }
@@ -71,7 +70,6 @@ impl Area {
         Some(address)
     }
 
-    /// Block after the last one; the first one after the end.
     fn following(&self, size: u64) -> u64 {
         if self.next + size > self.high {
             self.low

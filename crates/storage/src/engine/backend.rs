@@ -7,7 +7,6 @@ use super::error::Operation;
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Request {
-    /// Identifies the completion.
     pub slot: u32,
     pub file: u32,
     pub operation: Operation,
@@ -23,7 +22,6 @@ pub(crate) struct Request {
 // accesses it.
 unsafe impl Send for Request {}
 
-/// Result of an I/O: bytes transferred, or the negative error number.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Completion {
     pub slot: u32,
@@ -46,6 +44,5 @@ pub(crate) trait Backend {
         timeout_ns: u64,
     ) -> io::Result<()>;
 
-    /// Appends finished I/Os to `completions`, which has room for everything in flight.
     fn reap(&mut self, completions: &mut Vec<Completion>);
 }

@@ -70,7 +70,6 @@ pub(crate) fn work_on<B: Backend>(job: &Job<'_>, device: B) -> Result<WorkerEnd,
     })
 }
 
-/// Parts of a worker that do not depend on its backend.
 struct Parts {
     lanes: Vec<Lane>,
     slots: Vec<Slot>,

@@ -29,10 +29,9 @@ pub(crate) struct Collector<'a> {
     /// Positions of each worker's cells among all cells.
     places: Vec<Vec<usize>>,
     way: Option<Way>,
-    /// Intervals that some workers have not reported yet.
     open: BTreeMap<u32, Interval>,
     /// Last interval that each worker has reported; `u32::MAX` when it has finished.
-    told_by: Vec<u32>,
+    reported_by: Vec<u32>,
     next: u32,
     totals: Totals,
     ends: Vec<WorkerEnd>,
@@ -75,7 +74,7 @@ impl<'a> Collector<'a> {
             places,
             way: None,
             open: BTreeMap::new(),
-            told_by: vec![0; plans.len()],
+            reported_by: vec![0; plans.len()],
             next: 1,
             totals: Totals {
                 cells: empty_cells(run),
@@ -110,14 +109,14 @@ impl<'a> Collector<'a> {
         shared: &Shared,
         stop: &AtomicBool,
         start_ns: u64,
-        told: &mut dyn FnMut(EngineEvent<'_>),
+        report: &mut dyn FnMut(EngineEvent<'_>),
     ) -> Result<(), EngineError> {
         let cpu_begin = process_cpu();
         let mut failure = None;
         while self.ends.len() < self.places.len() {
             self.look(shared, stop, now_ns().saturating_sub(start_ns));
             match messages.recv_timeout(LOOK_EVERY) {
-                Ok(message) => self.take(message, shared, told, &mut failure),
+                Ok(message) => self.take(message, shared, report, &mut failure),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return Err(EngineError::WorkerGone),
             }
@@ -133,12 +132,12 @@ impl<'a> Collector<'a> {
         shared: &Shared,
         stop: &AtomicBool,
         since_ns: u64,
-        told: &mut dyn FnMut(EngineEvent<'_>),
+        report: &mut dyn FnMut(EngineEvent<'_>),
     ) {
         // The single worker of this path also returns its failure to the caller.
         messages
             .try_iter()
-            .for_each(|message| self.take(message, shared, told, &mut None));
+            .for_each(|message| self.take(message, shared, report, &mut None));
         self.look(shared, stop, since_ns);
     }
 
@@ -156,7 +155,7 @@ impl<'a> Collector<'a> {
         &mut self,
         message: Message,
         shared: &Shared,
-        told: &mut dyn FnMut(EngineEvent<'_>),
+        report: &mut dyn FnMut(EngineEvent<'_>),
         failure: &mut Option<EngineError>,
     ) {
         match message {
@@ -169,7 +168,7 @@ impl<'a> Collector<'a> {
             }
             Message::Fault(fault) => {
                 if self.faults.len() < FAULTS_MAX {
-                    told(EngineEvent::Fault(&fault));
+                    report(EngineEvent::Fault(&fault));
                     self.faults.push(*fault);
                 }
             }
@@ -193,27 +192,26 @@ impl<'a> Collector<'a> {
                 for (place, cell) in self.places[worker].iter().zip(&cells) {
                     interval.cells[*place].merge(cell);
                 }
-                self.told_by[worker] = number;
-                self.tell(shared, told);
+                self.reported_by[worker] = number;
+                self.report_complete(shared, report);
             }
             Message::Finished(end) => {
-                self.told_by[end.worker] = u32::MAX;
+                self.reported_by[end.worker] = u32::MAX;
                 self.ends.push(*end);
-                self.tell(shared, told);
+                self.report_complete(shared, report);
             }
         }
     }
 
-    /// Reports the intervals that are complete.
-    fn tell(&mut self, shared: &Shared, told: &mut dyn FnMut(EngineEvent<'_>)) {
-        let complete = self.told_by.iter().copied().min().unwrap_or(0);
+    fn report_complete(&mut self, shared: &Shared, report: &mut dyn FnMut(EngineEvent<'_>)) {
+        let complete = self.reported_by.iter().copied().min().unwrap_or(0);
         while self.next <= complete {
             let Some(interval) = self.open.remove(&self.next) else {
                 return;
             };
             self.next += 1;
             self.totals.add(&interval);
-            told(EngineEvent::Interval(&interval));
+            report(EngineEvent::Interval(&interval));
             if self.data_limit_is_reached() {
                 self.end(shared, Ended::DataLimit);
             }
@@ -253,7 +251,6 @@ impl<'a> Collector<'a> {
             || is_reached(stop.written_max, written)
     }
 
-    /// Outcome of the run once all workers have finished.
     pub fn outcome(self, shared: &Shared) -> (Outcome, Vec<(usize, Validated)>) {
         let mut latencies: Vec<[Latencies; 2]> = self
             .totals
@@ -360,7 +357,6 @@ fn empty_cells(run: &Run) -> Vec<Cell> {
         .collect()
 }
 
-/// Features that both workers have.
 fn weakest(known: Option<Way>, new: Way) -> Way {
     match (known, new) {
         (Some(Way::Ring(a)), Way::Ring(b)) => Way::Ring(a.both(b)),

@@ -64,8 +64,8 @@ struct Duplicates {
 
 impl Content {
     pub fn new(sd: &StorageDefinition, size_bytes: u64, seed: u64) -> Result<Self, EngineError> {
-        let asked = &sd.content;
-        let dedup = asked.dedup.map(|dedup| {
+        let requested = &sd.content;
+        let dedup = requested.dedup.map(|dedup| {
             let unit_bytes = dedup.unit_bytes.max(1);
             let units = (size_bytes / unit_bytes).max(1);
             let sets = match dedup.sets {
@@ -81,14 +81,14 @@ impl Content {
                 threshold: ((1.0 - unique / units as f64) * 2f64.powi(64)) as u64,
             }
         });
-        let source = match &asked.pattern {
+        let source = match &requested.pattern {
             Some(path) => {
                 let bytes = pattern(path)?;
                 let unit = dedup.and_then(|dedup| usize::try_from(dedup.unit_bytes).ok());
                 let length = unit.unwrap_or(bytes.len());
                 Source::Pattern(bytes.into_iter().cycle().take(length).collect())
             }
-            None => Source::Random(random_bytes(asked.compression_ratio)),
+            None => Source::Random(random_bytes(requested.compression_ratio)),
         };
         let path = sd.path.as_os_str().as_bytes().iter();
         let owner = path.fold(seed, |owner, byte| mix(owner ^ u64::from(*byte)));
@@ -112,7 +112,6 @@ impl Content {
         }
     }
 
-    /// Sets the bytes of the blocks of one write.
     #[inline]
     pub fn stamp(&mut self, buffer: &mut [u8], address: u64) {
         self.writes += 1;
@@ -144,20 +143,21 @@ impl Content {
     /// Seed of a sector's bytes: its position in a duplicated unit, or a number used once.
     #[inline]
     fn name_of(&self, address: u64) -> u64 {
-        let (whose, within) = match self.dedup {
+        let (name, within) = match self.dedup {
             Some(dedup) => {
                 let unit = address / dedup.unit_bytes;
                 let lot = mix(self.owner ^ unit);
-                let whose = match lot < dedup.threshold {
-                    true => mix(lot) % dedup.sets,
-                    // Above all sets.
-                    false => unit | 1 << 63,
+                let name = if lot < dedup.threshold {
+                    mix(lot) % dedup.sets
+                } else {
+                    // This is above all sets.
+                    unit | 1 << 63
                 };
-                (whose, address % dedup.unit_bytes)
+                (name, address % dedup.unit_bytes)
             }
             None => (self.writes, address),
         };
-        mix(mix(self.owner ^ whose).wrapping_add(within))
+        mix(mix(self.owner ^ name).wrapping_add(within))
     }
 }
 
@@ -233,8 +233,8 @@ mod tests {
     }
 
     /// Contents of an SD of `units` units after it was written in units of `unit` bytes.
-    fn written(asked: &DataContent, units: u64, unit: usize) -> Vec<u8> {
-        let mut content = Content::new(&sd("/f", asked), units * unit as u64, 3).unwrap();
+    fn written(requested: &DataContent, units: u64, unit: usize) -> Vec<u8> {
+        let mut content = Content::new(&sd("/f", requested), units * unit as u64, 3).unwrap();
         let mut buffer = vec![0; unit];
         content.fill(&mut buffer);
         let mut all = Vec::new();
@@ -269,7 +269,6 @@ mod tests {
         all.chunks(piece).count() as f64 / kept.len() as f64
     }
 
-    /// Ratio of compression piece by piece.
     fn compression_ratio(all: &[u8], piece: usize) -> f64 {
         let compressed = |piece: &[u8]| {
             let mut encoder =
@@ -320,25 +319,25 @@ mod tests {
 
     #[test]
     fn duplicates_come_in_the_ratio_requested_whatever_the_transfer() {
-        let asked = deduplicating(3.0, 8192);
-        let all = written(&asked, 6000, 8192);
+        let requested = deduplicating(3.0, 8192);
+        let all = written(&requested, 6000, 8192);
         for piece in [512, 4096, 8192] {
             let ratio = dedup_ratio(&all, piece);
             assert!((ratio - 3.0).abs() < 0.15, "{piece}: {ratio}");
         }
         for transfer in [512, 4096, 32 * 1024] {
-            let same = written(&asked, 6000 * 8192 / transfer as u64, transfer);
+            let same = written(&requested, 6000 * 8192 / transfer as u64, transfer);
             assert!(all == same, "in transfers of {transfer}");
         }
     }
 
     #[test]
     fn duplicates_compress_as_requested() {
-        let asked = DataContent {
+        let requested = DataContent {
             compression_ratio: 2.0,
             ..deduplicating(2.0, 8192)
         };
-        let all = written(&asked, 2048, 8192);
+        let all = written(&requested, 2048, 8192);
         let in_pieces = compression_ratio(&all, 32 * 1024);
         assert!((in_pieces - 2.0).abs() < 0.1, "{in_pieces}");
         assert!((dedup_ratio(&all, 512) - 2.0).abs() < 0.1);
@@ -346,12 +345,13 @@ mod tests {
 
     #[test]
     fn two_sds_and_two_writes_have_nothing_in_common() {
-        let content =
-            |path: &str, asked: &DataContent| Content::new(&sd(path, asked), 1 << 20, 3).unwrap();
-        for asked in [DataContent::default(), deduplicating(2.0, 4096)] {
+        let content = |path: &str, requested: &DataContent| {
+            Content::new(&sd(path, requested), 1 << 20, 3).unwrap()
+        };
+        for requested in [DataContent::default(), deduplicating(2.0, 4096)] {
             let mut all = Vec::new();
             for path in ["/a", "/b"] {
-                let mut content = content(path, &asked);
+                let mut content = content(path, &requested);
                 let mut buffer = vec![0; 1 << 20];
                 content.stamp(&mut buffer, 0);
                 all.push(buffer);
@@ -371,11 +371,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("pattern");
         std::fs::write(&path, "0123456789abcdef").unwrap();
-        let asked = DataContent {
+        let requested = DataContent {
             pattern: Some(path.clone()),
             ..DataContent::default()
         };
-        let block = written(&asked, 1, 4096);
+        let block = written(&requested, 1, 4096);
         assert_eq!(&block[16..48], b"0123456789abcdef0123456789abcdef");
         std::fs::write(&path, "").unwrap();
         let refused = pattern(&path).unwrap_err().to_string();

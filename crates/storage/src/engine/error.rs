@@ -12,13 +12,11 @@ pub enum EngineError {
     Open {
         sd: String,
         path: PathBuf,
-        /// "reading" or "reading and writing".
         access: &'static str,
         reason: io::Error,
     },
     #[error("SD {sd}: {} does not exist; check the path, or give size= to create the file", path.display())]
     Absent { sd: String, path: PathBuf },
-    /// The files to be created exceed the free space.
     #[error(
         "the files of this list need {wanted_bytes} bytes in {}, where {free_bytes} are free; use a smaller size=, or \
          free some space",
@@ -29,13 +27,11 @@ pub enum EngineError {
         wanted_bytes: u64,
         free_bytes: u64,
     },
-    /// The device is in use by others.
     #[error(
         "SD {sd}: {} is mounted or otherwise in use, and writing to it would destroy its contents; unmount it",
         path.display()
     )]
     InUse { sd: String, path: PathBuf },
-    /// The device carries a signature.
     #[error(
         "SD {sd}: {} holds {what}, and writing to it would destroy that; name another device, or erase its signature \
          (wipefs)",
@@ -51,11 +47,9 @@ pub enum EngineError {
              once", path.display())]
     Twice {
         sd: String,
-        /// Name of the SD that already uses it.
         other: String,
         path: PathBuf,
     },
-    /// The path is neither a file nor a block device.
     #[error("SD {sd}: {} is {what}; name a file or a block device", path.display())]
     Kind {
         sd: String,
@@ -68,13 +62,13 @@ pub enum EngineError {
     NotDirect { sd: String, path: PathBuf },
     #[error("SD {sd}: {} has no size of its own; add size=", path.display())]
     NoSize { sd: String, path: PathBuf },
-    #[error("SD {sd}: {} has {have_bytes} bytes, but size= is {asked_bytes}; format it first, or use a smaller \
+    #[error("SD {sd}: {} has {have_bytes} bytes, but size= is {wanted_bytes}; format it first, or use a smaller \
              size=", path.display())]
     TooSmall {
         sd: String,
         path: PathBuf,
         have_bytes: u64,
-        asked_bytes: u64,
+        wanted_bytes: u64,
     },
     /// Addresses or sizes are not aligned to the device.
     #[error("SD {sd}: {what} of {bytes} bytes is not a multiple of {unit_bytes}, which {} requires with these \
@@ -82,7 +76,6 @@ pub enum EngineError {
     Unaligned {
         sd: String,
         path: PathBuf,
-        /// Misaligned parameter.
         what: &'static str,
         bytes: u64,
         unit_bytes: u64,
@@ -98,14 +91,12 @@ pub enum EngineError {
         width_bytes: u64,
         size_bytes: u64,
     },
-    /// The run cannot be carried out as it is defined.
     #[error("the run {run} is not possible: {what}")]
     Unusable {
         run: String,
         /// Problem and way out.
         what: String,
     },
-    /// A number exceeds the engine's limit.
     #[error("the run {run} needs {count} {what}, but at most {limit} are supported; use fewer")]
     TooMany {
         run: String,
@@ -125,10 +116,8 @@ pub enum EngineError {
         purpose: &'static str,
         reason: io::Error,
     },
-    /// The kernel refused the ring itself during the run.
     #[error("the kernel refused to take more I/O ({reason}); the run ended early")]
     Submit { reason: io::Error },
-    /// A thread of the engine ended unexpectedly.
     #[error(
         "a thread of the storage engine ended unexpectedly; report this with the parameter file"
     )]
@@ -165,9 +154,7 @@ pub struct IoFault {
     pub path: PathBuf,
     pub workload: String,
     pub operation: Operation,
-    /// Address in the file or device.
     pub offset_bytes: u64,
-    /// Bytes requested.
     pub size_bytes: u64,
     pub at: Duration,
     pub what: Fault,
@@ -176,11 +163,10 @@ pub struct IoFault {
 /// Kind of failure of an I/O.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fault {
-    /// Error number of the system.
     System(i32),
-    /// Fewer bytes than requested.
-    Short { done_bytes: u64 },
-    /// The data read differ from the data written.
+    Short {
+        done_bytes: u64,
+    },
     Corrupt {
         /// Address of the corrupted sector in the file or device, within the bytes read.
         offset_bytes: u64,

@@ -41,7 +41,6 @@ impl Latencies {
     }
 }
 
-/// Sums over I/Os of one kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Tally {
     pub operations: u64,
@@ -131,14 +130,11 @@ impl Cell {
     }
 }
 
-/// One interval of a run, summed over all workers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Interval {
-    /// Number, from 1.
     pub number: u32,
     /// The interval is in the totals, so it is after the warm-up.
     pub counted: bool,
-    /// End since the start of the run.
     pub end: Duration,
     /// Length; only the last interval may be shorter.
     pub length: Duration,
@@ -146,12 +142,10 @@ pub struct Interval {
     pub cells: Vec<Cell>,
 }
 
-/// Event that is reported during a run.
 #[derive(Debug, Clone, Copy)]
 pub enum EngineEvent<'a> {
     Interval(&'a Interval),
     Fault(&'a IoFault),
-    /// A journal has been recovered, before the first I/O of the run.
     Recovered(&'a Recovery),
 }
 
@@ -166,12 +160,10 @@ pub enum Ended {
     Recovered,
 }
 
-/// Interface through which I/Os reached the kernel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Way {
     /// io_uring, with the features that all workers were granted.
     Ring(RingFeatures),
-    /// Threads that block in `pread` and `pwrite`.
     Threads {
         /// Answer of the kernel, or the request for threads.
         reason: String,
@@ -190,7 +182,6 @@ pub struct Driver {
     /// I/Os that started more than a millisecond late for no reason but the engine, or for a backlog of a time in
     /// which the engine did not run.
     pub late_starts: u64,
-    /// Largest delay of these.
     pub late_max: Duration,
     /// Number of these I/Os, plus those that were late because they queued after them.
     pub late_queued: u64,
@@ -210,14 +201,12 @@ impl Driver {
     }
 }
 
-/// Result of a run.
 #[derive(Debug, Clone)]
 pub struct Outcome {
     /// Time that counts: the intervals after the warm-up, or all if the run ended before that.
     pub counted: Duration,
     /// The run ended within its warm-up, so that all of it counts.
     pub ends_in_warmup: bool,
-    /// Time from start to end, including the warm-up.
     pub elapsed: Duration,
     /// Counted sums, in the order of [`cells_of`].
     pub cells: Vec<Cell>,
@@ -239,16 +228,13 @@ pub struct Outcome {
     pub ended: Ended,
     pub way: Way,
     pub driver: Driver,
-    /// Validated blocks that were read and held what was written.
     pub blocks_proven: u64,
-    /// Findings of the recovered journals, one for each SD.
     pub recovered: Vec<Recovery>,
     /// Every I/O, if a recording was requested.
     pub trace: Option<super::trace::Trace>,
 }
 
 impl Outcome {
-    /// Appends a later run of the same streams.
     pub fn merge(&mut self, later: Self) {
         self.counted += later.counted;
         self.ends_in_warmup |= later.ends_in_warmup;
@@ -278,7 +264,6 @@ impl Outcome {
         }
     }
 
-    /// Sum of all counted cells.
     #[must_use]
     pub fn total(&self) -> Tally {
         let mut total = Tally::default();

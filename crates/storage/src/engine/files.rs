@@ -17,7 +17,6 @@ use crate::run::{Run, Sizes, StorageDefinition};
 /// Smallest unit of any device.
 pub(crate) const SECTOR_BYTES: u64 = 512;
 
-/// Usable part of an SD.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Extent {
     /// Bytes that can be addressed, before the offset is added.
@@ -93,7 +92,6 @@ impl Claims {
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Opening<'a> {
-    /// Files may be shorter than their size, and grow.
     pub may_grow: bool,
     /// Devices whose contents may be overwritten.
     pub may_destroy: &'a [PathBuf],
@@ -298,13 +296,13 @@ fn usable_size(
         .map_err(|reason| refused(sd, writes, reason))?;
     let behind = have_bytes.saturating_sub(sd.offset_bytes);
     match sd.size_bytes {
-        Some(asked_bytes) if asked_bytes > behind && !may_grow => Err(EngineError::TooSmall {
+        Some(wanted_bytes) if wanted_bytes > behind && !may_grow => Err(EngineError::TooSmall {
             sd: sd.name.clone(),
             path: sd.path.clone(),
             have_bytes: behind,
-            asked_bytes,
+            wanted_bytes,
         }),
-        Some(asked_bytes) => Ok(asked_bytes),
+        Some(wanted_bytes) => Ok(wanted_bytes),
         None if behind == 0 => Err(EngineError::NoSize {
             sd: sd.name.clone(),
             path: sd.path.clone(),
@@ -349,7 +347,6 @@ fn check_alignment(
     Ok(())
 }
 
-/// All transfer sizes are multiples of these.
 fn all_sizes(sizes: &Sizes) -> Vec<u64> {
     match sizes {
         Sizes::Fixed(bytes) => vec![*bytes],
@@ -376,9 +373,11 @@ fn direct_unit_bytes(file: &File) -> Option<u64> {
             &mut status,
         )
     };
-    let told = result == 0 && status.stx_mask & libc::STATX_DIOALIGN != 0;
-    let told = told && status.stx_dio_offset_align > 0;
-    told.then(|| u64::from(status.stx_dio_offset_align))
+    let is_reported = result == 0
+        && status.stx_mask & libc::STATX_DIOALIGN != 0
+        && status.stx_dio_offset_align > 0;
+    is_reported
+        .then(|| u64::from(status.stx_dio_offset_align))
         .or_else(|| logical_block_bytes(file))
 }
 

@@ -13,7 +13,7 @@ const THREADS: u32 = 2;
 /// `rewrite` is set. Devices are never formatted. Writes have `transfer_bytes`, or less if the size is no multiple of
 /// them.
 #[must_use]
-pub fn format_run(runs: &[Run], anew: bool, transfer_bytes: Option<u64>) -> Option<Run> {
+pub fn format_run(runs: &[Run], rewrite: bool, transfer_bytes: Option<u64>) -> Option<Run> {
     let mut storage: Vec<StorageDefinition> = Vec::new();
     let mut streams = Vec::new();
     let mut seen = BTreeSet::new();
@@ -23,7 +23,7 @@ pub fn format_run(runs: &[Run], anew: bool, transfer_bytes: Option<u64>) -> Opti
             continue;
         }
         let transfer_bytes = transfer_bytes.unwrap_or(FILL_TRANSFER_BYTES);
-        if let Some(stream) = format_stream(sd, storage.len(), anew, transfer_bytes) {
+        if let Some(stream) = format_stream(sd, storage.len(), rewrite, transfer_bytes) {
             streams.push(stream);
             storage.push(sd.to_fill(THREADS));
         }
@@ -35,24 +35,24 @@ pub fn format_run(runs: &[Run], anew: bool, transfer_bytes: Option<u64>) -> Opti
 fn format_stream(
     sd: &StorageDefinition,
     index: usize,
-    anew: bool,
+    rewrite: bool,
     transfer_bytes: u64,
 ) -> Option<Stream> {
-    let asked_bytes = sd.size_bytes?;
+    let wanted_bytes = sd.size_bytes?;
     let metadata = std::fs::metadata(&sd.path).ok();
     if sd.is_device() || metadata.as_ref().is_some_and(|m| !m.is_file()) {
         return None;
     }
     let have = metadata.map_or(0, |m| m.len().saturating_sub(sd.offset_bytes));
-    let have_bytes = if anew { 0 } else { have };
-    if have_bytes >= asked_bytes {
+    let have_bytes = if rewrite { 0 } else { have };
+    if have_bytes >= wanted_bytes {
         return None;
     }
-    let transfer = fill_transfer_bytes(asked_bytes, transfer_bytes);
-    let low = (have_bytes / transfer * transfer).min(asked_bytes.saturating_sub(2 * transfer));
+    let transfer = fill_transfer_bytes(wanted_bytes, transfer_bytes);
+    let low = (have_bytes / transfer * transfer).min(wanted_bytes.saturating_sub(2 * transfer));
     let range = Range::Bytes {
         low,
-        high: asked_bytes,
+        high: wanted_bytes,
     };
     let name = format!("{FORMAT_NAME}_{}", sd.name);
     Some(Stream::fill(&name, index, transfer, range))

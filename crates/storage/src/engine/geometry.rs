@@ -9,7 +9,6 @@ use super::files::{Extent, SECTOR_BYTES};
 use super::source::{Pace, Source};
 use crate::run::{Arrivals, Range, Rate, Run, Seek, Stream};
 
-/// Devices with smaller logical blocks read and write a whole block of this size for each part of it.
 const PHYSICAL_BYTES: u64 = 4096;
 const HOT_BAND_BYTES_MIN: u64 = 1 << 20;
 /// Rate by which a controlled maximum orders its I/Os.
@@ -23,12 +22,10 @@ pub(crate) struct Space {
     first: u64,
 }
 
-/// Addresses of one SD within those of a stream.
 #[derive(Debug, Clone, Copy)]
 struct Member {
     start: u64,
     end: u64,
-    /// First usable address on the SD.
     first: u64,
 }
 
@@ -71,7 +68,6 @@ impl Space {
         self.members.last().map_or(0, |member| member.end)
     }
 
-    /// Bytes of the smallest SD.
     fn narrowest(&self) -> u64 {
         let widths = self.members.iter().map(|member| member.end - member.start);
         widths.min().unwrap_or(0)
@@ -214,11 +210,11 @@ fn hit_area(
     if stream.read_hit_pct <= 0.0 && stream.write_hit_pct <= 0.0 {
         return Some((None, Area::new(low, high)));
     }
-    let asked = stream
+    let requested = stream
         .storage
         .first()
         .map_or(0, |sd| run.storage[*sd].hit_area_bytes);
-    let end = low + (asked / block * block).max(block);
+    let end = low + (requested / block * block).max(block);
     (end + block <= high).then(|| (Some(Area::new(low, end)), Area::new(end, high)))
 }
 

@@ -21,7 +21,6 @@ const HEAD_BYTES: usize = 40;
 const ENTRY_BYTES: usize = 16;
 const MAP: &str = "the map of a journal";
 const JOURNAL: &str = "a journal";
-/// Temporary names to try for a file that replaces another.
 const NAMES_MAX: u32 = 100;
 /// A journal of this size is folded into a new map.
 const JOURNAL_BYTES_MAX: u64 = 64 << 20;
@@ -98,7 +97,6 @@ impl Journal {
         })
     }
 
-    /// Records that a write of `block` with `generation` is about to begin.
     pub fn before(&mut self, block: u64, generation: u8) {
         if !self.settings.map_only {
             self.under_way.insert(block, generation);
@@ -106,7 +104,6 @@ impl Journal {
         }
     }
 
-    /// Records that the write of `block` has completed.
     pub fn after(&mut self, block: u64, generation: u8) {
         if !self.settings.map_only {
             self.under_way.remove(&block);
@@ -213,7 +210,6 @@ fn seal(bytes: &[u8]) -> [u8; 4] {
     (digest as u32).to_le_bytes()
 }
 
-/// Head of a map: block size, owner and number of blocks.
 fn head(proof: &Proof, content: &[u8]) -> [u8; HEAD_BYTES] {
     let mut head = [0; HEAD_BYTES];
     head[..8].copy_from_slice(MAGIC);
@@ -267,7 +263,6 @@ fn is_torn(begins: &[u8], path: &Path) -> bool {
     is_short && map.is_ok_and(|mut map| map.read_exact(&mut magic).is_ok() && magic == *MAGIC)
 }
 
-/// A new temporary file next to `path`, which will take its name.
 fn replacement(path: &Path) -> io::Result<(PathBuf, File)> {
     let mut last = io::ErrorKind::AlreadyExists.into();
     for number in 0..NAMES_MAX {
@@ -405,8 +400,8 @@ mod tests {
             let _ = std::fs::remove_file(&foreign);
             for to in [&target, &folder.path().join("absent")] {
                 std::os::unix::fs::symlink(to, &foreign).unwrap();
-                let told = Journal::begin(&settings, "sd1", &proof()).unwrap_err();
-                assert!(told.to_string().contains("a symbolic link"), "{told}");
+                let message = Journal::begin(&settings, "sd1", &proof()).unwrap_err();
+                assert!(message.to_string().contains("a symbolic link"), "{message}");
                 assert_eq!(std::fs::read_link(&foreign).unwrap(), *to);
                 std::fs::remove_file(&foreign).unwrap();
             }
@@ -438,13 +433,13 @@ mod tests {
         let settings = settings(folder.path());
         Journal::begin(&settings, "sd1", &proof()).unwrap();
         let other = Proof::new("sd1", 32 * 4096, 4096, 0);
-        let told = recover(&settings, "sd1", &other).unwrap_err().to_string();
-        assert!(told.contains("another size"), "{told}");
+        let message = recover(&settings, "sd1", &other).unwrap_err().to_string();
+        assert!(message.contains("another size"), "{message}");
         let mut bytes = std::fs::read(folder.path().join("sd1.map")).unwrap();
         bytes[HEAD_BYTES + 3] = 9;
         std::fs::write(folder.path().join("sd1.map"), bytes).unwrap();
-        let told = recover(&settings, "sd1", &proof()).unwrap_err().to_string();
-        assert!(told.contains("damaged"), "{told}");
+        let message = recover(&settings, "sd1", &proof()).unwrap_err().to_string();
+        assert!(message.contains("damaged"), "{message}");
         let nothing = recover(&settings, "sd9", &proof()).unwrap_err().to_string();
         assert!(nothing.contains("sd9.map"), "{nothing}");
     }

@@ -8,9 +8,7 @@ use super::stream::ActiveStream;
 
 /// I/Os that share one limit: those of an SD, or of all concatenated SDs.
 pub(crate) struct Lane {
-    /// Numbers of free slots.
     pub free: Vec<u32>,
-    /// Numbers of its streams at the worker.
     pub streams: Vec<usize>,
     /// Time since which a slot has been free. A late I/O waited for a slot until then and for the engine afterwards;
     /// the same holds if its blocks were in use.
@@ -47,19 +45,16 @@ impl Lane {
     }
 }
 
-/// Slot for one I/O in flight, with the memory for its data.
 pub(crate) struct Slot {
     pub lane: u32,
     pub stream: u32,
     pub cell: u32,
     pub retries: u16,
     pub phase: Phase,
-    /// I/O of the stream.
     pub request: Request,
     pub times: Times,
     /// Times of the write while it is read again or synchronized.
     pub measured: Times,
-    /// Buffers for reads and for writes.
     pub buffers: [*mut u8; 2],
 }
 

@@ -20,7 +20,6 @@ pub(crate) enum Message {
     Finished(Box<WorkerEnd>),
 }
 
-/// Result of a worker.
 #[derive(Default)]
 pub(crate) struct WorkerEnd {
     pub worker: usize,
@@ -36,6 +35,5 @@ pub(crate) struct WorkerEnd {
     pub stopped_ns: u64,
     pub cpu_ns: u64,
     pub trace: Option<Trace>,
-    /// State by SD, for the SDs of this worker.
     pub validated: Vec<Option<Validated>>,
 }

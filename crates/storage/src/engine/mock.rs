@@ -21,14 +21,12 @@ use super::shared::Shared;
 use super::{Options, check, plan};
 use crate::run::{Run, StorageDefinition};
 
-/// One I/O, as the program of the device sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MockIo {
     pub storage: usize,
     pub operation: Operation,
     pub offset_bytes: u64,
     pub size_bytes: u64,
-    /// Time since the start of the run.
     pub at: Duration,
 }
 
@@ -36,7 +34,6 @@ type Program<'a> = Box<dyn FnMut(&MockIo) -> Duration + 'a>;
 
 pub struct MockDevice<'a> {
     program: RefCell<Program<'a>>,
-    /// I/Os in service at once.
     channels: usize,
     /// Start and length of a halt of the machine.
     halt: Option<(u64, u64)>,
@@ -52,7 +49,6 @@ impl<'a> MockDevice<'a> {
         }
     }
 
-    /// A device with the same service time for each I/O.
     #[must_use]
     pub fn of(channels: usize, service: Duration) -> Self {
         Self::new(channels, move |_| service)
@@ -74,7 +70,7 @@ impl<'a> MockDevice<'a> {
         &self,
         run: &Run,
         options: &Options<'_>,
-        told: &mut dyn FnMut(EngineEvent<'_>),
+        report: &mut dyn FnMut(EngineEvent<'_>),
     ) -> Result<Outcome, EngineError> {
         check(run)?;
         let extents = run
@@ -86,10 +82,10 @@ impl<'a> MockDevice<'a> {
         let sizes = extents.iter().map(|sd| sd.size_bytes).sum();
         let (sender, messages) = channel();
         let shared = Shared::new(run, sender, run.storage.iter().map(|_| None).collect());
-        let collector = RefCell::new((Collector::new(run, &plans, sizes), told));
+        let collector = RefCell::new((Collector::new(run, &plans, sizes), report));
         let keep_up = |since_ns| {
-            let (collector, told) = &mut *collector.borrow_mut();
-            collector.keep_up(&messages, &shared, options.stop, since_ns, *told);
+            let (collector, report) = &mut *collector.borrow_mut();
+            collector.keep_up(&messages, &shared, options.stop, since_ns, *report);
         };
         let mut program = self.program.borrow_mut();
         let clock = Clock {

@@ -11,16 +11,13 @@ pub const BATCH_DEFAULT: usize = 32;
 /// A larger batch would only make its first I/Os wait.
 pub const BATCH_MAX: usize = 4096;
 pub const TRACE_MAX: usize = 50_000_000;
-/// Options of the engine that are not part of a run.
 #[derive(Debug, Clone, Copy)]
 pub struct Options<'a> {
-    /// Seed of everything random.
     pub seed: u64,
     /// Largest number of I/Os handed to the kernel in one call.
     pub batch_max: usize,
     /// Largest number of threads that drive I/Os; `None`: one per processor.
     pub workers_max: Option<usize>,
-    /// Use blocking threads even if rings are allowed.
     pub without_ring: bool,
     /// Devices whose contents may be lost, by name. Others with a signature are refused.
     pub may_destroy: &'a [PathBuf],

@@ -9,20 +9,16 @@ pub(crate) enum Phase {
     Plain,
     /// A write that an `fdatasync` follows.
     WriteThenSync,
-    /// That `fdatasync`.
     Sync,
-    /// Read of the stream.
     Read,
     /// Proof of the blocks that are about to be overwritten.
     ReadBefore,
-    /// Write of the stream.
     Write,
     /// Proof of the written blocks.
     ReadAfter,
 }
 
 pub(crate) enum Step {
-    /// The chain continues with the next request of its slot.
     Next,
     /// The chain has ended, with its fault if there was one.
     Done(Option<Fault>),

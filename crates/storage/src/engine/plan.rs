@@ -21,7 +21,6 @@ impl LanePlan {
         self.buffer_bytes[0] + self.buffer_bytes[1]
     }
 
-    /// Offset of an operation's buffer in a slot's buffers.
     pub fn buffer_start(&self, operation: Operation) -> usize {
         match operation {
             Operation::Read => 0,

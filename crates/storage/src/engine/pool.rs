@@ -22,7 +22,7 @@ pub(crate) struct Pool {
 
 struct Shared {
     state: Mutex<State>,
-    asked: Condvar,
+    submitted: Condvar,
     done: Condvar,
     descriptors: Vec<i32>,
 }
@@ -43,7 +43,7 @@ impl Pool {
                 completions: Vec::with_capacity(slots),
                 over: false,
             }),
-            asked: Condvar::new(),
+            submitted: Condvar::new(),
             done: Condvar::new(),
             descriptors: files.iter().map(|file| file.as_raw_fd()).collect(),
         });
@@ -74,7 +74,7 @@ fn work(shared: &Shared) {
         let mut state = shared.lock();
         while state.requests.is_empty() && !state.over {
             state = shared
-                .asked
+                .submitted
                 .wait(state)
                 .unwrap_or_else(PoisonError::into_inner);
         }
@@ -119,7 +119,7 @@ impl Backend for Pool {
         let mut state = self.shared.lock();
         state.requests.extend(requests);
         for _ in requests {
-            self.shared.asked.notify_one();
+            self.shared.submitted.notify_one();
         }
         if want > 0 && state.completions.is_empty() {
             let limit = Duration::from_nanos(timeout_ns);
@@ -137,7 +137,7 @@ impl Backend for Pool {
 impl Drop for Pool {
     fn drop(&mut self) {
         self.shared.lock().over = true;
-        self.shared.asked.notify_all();
+        self.shared.submitted.notify_all();
         for thread in self.threads.drain(..) {
             // A thread that panicked has ended, which is enough here.
             let _ = thread.join();

@@ -25,14 +25,12 @@ const HEAD: usize = 24;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Proof {
     pub block_bytes: u64,
-    /// Digest of the SD's name.
     owner: u64,
     /// Added to addresses, so that blocks are stamped with their address in the file.
     offset_bytes: u64,
     generations: Vec<u8>,
     /// Blocks of zeros count as never written.
     ignore_zeros: bool,
-    /// Blocks that were read and were correct.
     pub proven: u64,
 }
 
@@ -55,7 +53,6 @@ impl Corruption {
 }
 
 impl Proof {
-    /// A proof without knowledge of `size_bytes` in blocks of `block_bytes`.
     pub fn new(name: &str, size_bytes: u64, block_bytes: u64, offset_bytes: u64) -> Self {
         let blocks = size_bytes / block_bytes.max(1);
         let letters = name.bytes();
@@ -74,7 +71,6 @@ impl Proof {
         self
     }
 
-    /// True if the other proof is about the same blocks.
     pub fn fits(&self, other: &Proof) -> bool {
         self.block_bytes == other.block_bytes
             && self.owner == other.owner
@@ -110,12 +106,10 @@ impl Proof {
         }
     }
 
-    /// Generation that the next write gives.
     pub fn next_generation(&self, block: u64) -> u8 {
         self.generation(block) % GENERATION_MAX + 1
     }
 
-    /// True if the content of any block is known.
     pub fn is_known(&self, blocks: Range<u64>) -> bool {
         blocks.into_iter().any(|block| self.generation(block) > 0)
     }
@@ -139,7 +133,6 @@ impl Proof {
         }
     }
 
-    /// Fills `data` with the stamps of a write at `address`.
     pub fn stamp(&self, data: &mut [u8], address: u64) {
         for (number, sector) in data.chunks_exact_mut(SECTOR).enumerate() {
             let at = address + (number * SECTOR) as u64;
@@ -213,7 +206,6 @@ fn is_stamped(sector: &[u8]) -> bool {
     numbered.all(|(number, word)| *word == pattern(base, number))
 }
 
-/// Most significant of the differences.
 fn difference(found: &[u8], expected: &[u8]) -> String {
     let word = |data: &[u8], at: usize| -> u64 {
         let mut bytes = [0; 8];
@@ -279,22 +271,22 @@ mod tests {
     #[test]
     fn every_kind_of_corruption_is_named() {
         let (proof, data) = written();
-        let told = |change: &dyn Fn(&mut [u8])| {
+        let corruption = |change: &dyn Fn(&mut [u8])| {
             let mut bad = data.clone();
             change(&mut bad);
             let corruption = proof.clone().check(&bad, 8192).unwrap_err();
             (corruption.offset_bytes, corruption.what)
         };
-        let flipped = told(&|data| data[4096 + 512 + 100] ^= 1);
+        let flipped = corruption(&|data| data[4096 + 512 + 100] ^= 1);
         assert_eq!(flipped.0, 8192 + 1024 + 4096 + 512);
         assert!(flipped.1.contains("byte 100"), "{}", flipped.1);
-        assert!(told(&|data| data[..512].fill(0)).1.contains("zeros"));
+        assert!(corruption(&|data| data[..512].fill(0)).1.contains("zeros"));
         assert!(
-            told(&|data| data.copy_within(512..1024, 0))
+            corruption(&|data| data.copy_within(512..1024, 0))
                 .1
                 .contains("address 9728")
         );
-        let old = told(&|data| {
+        let old = corruption(&|data| {
             let (mut older, _) = written();
             older.set(2, 1);
             older.stamp(&mut data[..4096], 8192);
@@ -304,14 +296,14 @@ mod tests {
             "{}",
             old.1
         );
-        let foreign = told(&|data| {
+        let foreign = corruption(&|data| {
             let mut other = Proof::new("sd2", 64 * 1024, 4096, 1024);
             other.set(2, 2);
             other.stamp(&mut data[..512], 8192);
         });
         assert!(foreign.1.contains("another SD"), "{}", foreign.1);
         for fill in [0xA5_u8, 0xFF] {
-            let noise = told(&|data| data[..512].fill(fill));
+            let noise = corruption(&|data| data[..512].fill(fill));
             assert!(noise.1.contains("not a block of dbdyno"), "{}", noise.1);
         }
     }

@@ -44,7 +44,6 @@ pub(crate) struct Recovered {
     pub faults: Vec<IoFault>,
     pub faults_count: u64,
     pub journals: Vec<Recovery>,
-    /// The run was only to recover.
     pub is_all: bool,
 }
 
@@ -94,7 +93,6 @@ pub(crate) fn begin(
 }
 
 impl Validated {
-    /// Closes the journal and stores the state for the next run.
     pub fn finish(
         self,
         sd: &StorageDefinition,

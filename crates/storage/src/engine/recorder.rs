@@ -54,7 +54,6 @@ impl Recorder {
         }
     }
 
-    /// Records that an I/O of `cell` was taken from its queue.
     #[inline]
     pub fn issued(&mut self, cell: usize, now_ns: u64) {
         self.in_flight[cell] += 1;

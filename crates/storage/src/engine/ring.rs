@@ -41,7 +41,6 @@ impl RingFeatures {
 
 pub(crate) struct Ring {
     ring: IoUring,
-    /// Descriptors for a ring without fixed files.
     descriptors: Vec<i32>,
     features: RingFeatures,
 }
@@ -93,7 +92,6 @@ impl Drop for Ring {
     }
 }
 
-/// The best ring of this kernel, which refuses unknown flags with `EINVAL`.
 fn build(entries: u32) -> io::Result<(IoUring, RingFeatures)> {
     type SetUp = fn(&mut Builder);
     let ways: [(SetUp, bool, bool); 3] = [

@@ -9,7 +9,6 @@ use super::proofs::Validated;
 use crate::run::{Run, Seek, Stream};
 
 pub(crate) struct Shared {
-    /// All workers are to end.
     pub end: AtomicBool,
     /// Streams that end by themselves and have not ended yet.
     ending_left: AtomicUsize,
@@ -63,7 +62,6 @@ impl Shared {
         self.has_ending && self.ending_left.load(Relaxed) == 0
     }
 
-    /// Counts a failed I/O; too many end the run.
     pub fn count_fault(&self, now_ns: u64) {
         self.first_fault_ns.fetch_min(now_ns, Relaxed);
         if self.faults.fetch_add(1, Relaxed) + 1 >= self.fault_limit {

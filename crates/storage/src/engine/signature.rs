@@ -68,9 +68,6 @@ const MARKS: &[Mark] = &[
 ];
 
 /// Contents of the device, if it carries a known mark.
-///
-/// # Errors
-/// It cannot be read.
 pub(crate) fn of(device: &File) -> io::Result<Option<&'static str>> {
     let seen = DeviceEnds::of(device)?;
     let marked = MARKS.iter().find(|(_, places, mark)| {
@@ -91,9 +88,6 @@ pub(crate) fn of(device: &File) -> io::Result<Option<&'static str>> {
 }
 
 /// Contents by this list or, if installed, by `blkid`.
-///
-/// # Errors
-/// The device cannot be read.
 pub(crate) fn on(path: &Path, device: &File) -> io::Result<Option<String>> {
     if let Some(what) = of(device)? {
         return Ok(Some(what.to_owned()));
@@ -148,7 +142,6 @@ impl DeviceEnds {
         })
     }
 
-    /// Bytes at a position, if they were read.
     fn at(&self, from: u64, count: usize) -> Option<&[u8]> {
         let within = |piece: &'_ [u8], begin: u64| -> Option<std::ops::Range<usize>> {
             let from = usize::try_from(from.checked_sub(begin)?).ok()?;
@@ -223,7 +216,7 @@ mod tests {
 
     const SIZE: u64 = (8 << 20) + 12_800;
 
-    fn told(marks: &[(u64, &[u8])]) -> Option<&'static str> {
+    fn recognized(marks: &[(u64, &[u8])]) -> Option<&'static str> {
         let file = tempfile::tempfile().unwrap();
         file.set_len(SIZE).unwrap();
         for (at, mark) in marks {
@@ -234,12 +227,12 @@ mod tests {
 
     #[test]
     fn every_mark_is_known_at_every_place() {
-        assert_eq!(told(&[]), None);
+        assert_eq!(recognized(&[]), None);
         for (what, places, mark) in MARKS {
             for at in *places {
-                assert_eq!(told(&[(*at, mark)]), Some(*what), "at {at}");
+                assert_eq!(recognized(&[(*at, mark)]), Some(*what), "at {at}");
                 // A truncated mark is none.
-                assert_eq!(told(&[(*at, &mark[1..])]), None, "at {at}");
+                assert_eq!(recognized(&[(*at, &mark[1..])]), None, "at {at}");
             }
         }
         let zfs = 0x00ba_b10c_u64;
@@ -249,15 +242,15 @@ mod tests {
             end - (120 << 10),
             end - (512 << 10) + (255 << 10),
         ] {
-            assert_eq!(told(&[(at, &zfs.to_le_bytes())]), Some("a ZFS pool"));
-            assert_eq!(told(&[(at, &zfs.to_be_bytes())]), Some("a ZFS pool"));
+            assert_eq!(recognized(&[(at, &zfs.to_le_bytes())]), Some("a ZFS pool"));
+            assert_eq!(recognized(&[(at, &zfs.to_be_bytes())]), Some("a ZFS pool"));
         }
         for at in [(SIZE / 512 - 16) & !7, ((SIZE & !0xffff) - 0x10000) / 512] {
-            let md = told(&[(at * 512, b"\xfc\x4e\x2b\xa9")]);
+            let md = recognized(&[(at * 512, b"\xfc\x4e\x2b\xa9")]);
             assert_eq!(md, Some("a member of a RAID (md)"));
         }
         for at in [SIZE - 512, SIZE - 4096] {
-            let gpt = told(&[(at, b"EFI PART")]);
+            let gpt = recognized(&[(at, b"EFI PART")]);
             assert_eq!(gpt, Some("a partition table (GPT)"));
         }
     }
@@ -265,16 +258,16 @@ mod tests {
     #[test]
     fn two_bytes_that_chance_brings_are_no_mark() {
         let boot: (u64, &[u8]) = (510, b"\x55\xaa");
-        assert_eq!(told(&[boot]), None);
+        assert_eq!(recognized(&[boot]), None);
         let used: (u64, &[u8]) = (446 + 4, b"\x83");
-        assert_eq!(told(&[boot, used]), Some("a partition table (MBR)"));
-        assert_eq!(told(&[boot, used, (446 + 16, b"\x17")]), None);
+        assert_eq!(recognized(&[boot, used]), Some("a partition table (MBR)"));
+        assert_eq!(recognized(&[boot, used, (446 + 16, b"\x17")]), None);
         let ext: (u64, &[u8]) = (1024 + 56, b"\x53\xef");
-        assert_eq!(told(&[ext]), None);
+        assert_eq!(recognized(&[ext]), None);
         let inodes: (u64, &[u8]) = (1024, b"\x10");
         let ext4 = Some("an ext2, ext3 or ext4 file system");
-        assert_eq!(told(&[ext, inodes]), ext4);
-        assert_eq!(told(&[ext, inodes, (1024 + 24, b"\x77")]), None);
+        assert_eq!(recognized(&[ext, inodes]), ext4);
+        assert_eq!(recognized(&[ext, inodes, (1024 + 24, b"\x77")]), None);
     }
 
     #[test]
@@ -286,7 +279,6 @@ mod tests {
         }
     }
 
-    /// The marks are written by the systems' own tools.
     #[test]
     fn real_file_systems_and_swap_are_known() {
         let folder = tempfile::tempdir().unwrap();

@@ -16,7 +16,6 @@ pub(crate) struct Planned {
     /// Since the start of the run; 0 without a pace.
     pub intended_ns: u64,
     pub size: u64,
-    /// Address in the space of the stream, before offsets.
     pub address: u64,
 }
 
@@ -44,12 +43,10 @@ pub(crate) struct Source {
     pub rule: Rule,
     /// End of the address space in whole blocks: a range beyond it continues at the beginning.
     pub wrap_at: u64,
-    /// First usable address.
     pub first: u64,
 }
 
 impl Source {
-    /// The next I/O; `None` after the end of the stream.
     #[inline(always)] // drawn in place: a copy of what was just put together stalls
     pub fn next(&mut self) -> Option<Planned> {
         let operation = if chance(&mut self.random, self.read_pct) {

@@ -11,17 +11,14 @@ const STALLS_MAX: usize = 4096;
 /// A stall this long is reported as a stop; shorter ones are normal scheduling.
 const STOP_MIN: Duration = Duration::from_millis(250);
 
-/// Stalls of one worker in order.
 #[derive(Debug, Default)]
 pub(crate) struct Stalls {
     all: VecDeque<(u64, u64)>,
     last_end_ns: u64,
-    /// Sum of those that were stops.
     pub stopped_ns: u64,
 }
 
 impl Stalls {
-    /// Records that the engine, due at `due_ns`, ran at `now_ns`.
     #[inline]
     pub fn ran(&mut self, due_ns: u64, now_ns: u64) {
         if now_ns.saturating_sub(due_ns) > ns(LATE_START) {

@@ -26,7 +26,6 @@ pub(crate) struct ActiveStream {
     ahead_ns: u64,
 }
 
-/// Rank, lowest first.
 pub(crate) type Key = (u32, bool, u64);
 
 impl ActiveStream {
@@ -75,7 +74,6 @@ impl ActiveStream {
         matches!(self.source.pace, Pace::Clock(_))
     }
 
-    /// Time when the next I/O is due; `None` without a clock.
     pub fn due_ns(&self) -> Option<u64> {
         match self.source.pace {
             Pace::Clock(_) => self.front.as_ref().map(|front| front.intended_ns),
@@ -94,7 +92,6 @@ impl ActiveStream {
         }
     }
 
-    /// Takes the next I/O and draws its successor.
     #[inline]
     pub fn take(&mut self) -> Option<Planned> {
         let planned = self.front.take()?;
@@ -104,7 +101,6 @@ impl ActiveStream {
         Some(planned)
     }
 
-    /// True if no I/O of the stream is left or in progress.
     #[inline]
     pub fn is_over(&self) -> bool {
         self.front.is_none() && self.in_flight == 0

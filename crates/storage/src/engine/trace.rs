@@ -8,33 +8,23 @@ pub struct TraceRecord {
     pub stream: usize,
     pub storage: usize,
     pub operation: Operation,
-    /// Address in the file or device.
     pub offset_bytes: u64,
-    /// Bytes requested.
     pub size_bytes: u64,
-    /// Intended start.
     pub intended_ns: u64,
-    /// Time when it was taken from its queue.
     pub issued_ns: u64,
-    /// Time when it was handed to the kernel.
     pub submitted_ns: u64,
-    /// Time when its completion was observed.
     pub completed_ns: u64,
-    /// Bytes transferred, or the negative error number.
     pub result: i32,
 }
 
 /// I/Os in the order of their completion at each worker.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Trace {
-    /// At most the requested number.
     pub records: Vec<TraceRecord>,
-    /// I/Os beyond that number.
     pub dropped: u64,
 }
 
 impl Trace {
-    /// A trace with memory for `limit` records.
     pub(crate) fn with_room(limit: usize) -> Self {
         Self {
             records: Vec::with_capacity(limit),

@@ -42,9 +42,7 @@ pub(crate) struct Worker<'a, B> {
     pub lanes: Vec<Lane>,
     pub streams: Vec<ActiveStream>,
     pub slots: Vec<Slot>,
-    /// Offsets by SD, added to addresses.
     pub offsets: Vec<u64>,
-    /// By SD.
     pub contents: Vec<Content>,
     /// By SD: state of its blocks, if they are validated.
     pub validated: Vec<Option<Validated>>,
@@ -124,7 +122,6 @@ impl<B: Backend> Worker<'_, B> {
         self.backend.now_ns().saturating_sub(self.state.start_ns)
     }
 
-    /// Processes completions.
     fn look(&mut self, now_ns: u64) {
         self.backend.reap(&mut self.completions);
         // A completion at the very end of an interval belongs to it.
@@ -181,7 +178,6 @@ impl<B: Backend> Worker<'_, B> {
         self.close(number, fault, now_ns);
     }
 
-    /// Records a finished I/O and frees its slot.
     #[inline]
     fn close(&mut self, number: usize, fault: Option<Fault>, now_ns: u64) {
         // A reference avoids a copy of the slot, which is slow to read as a whole right after it was written in

@@ -16,7 +16,6 @@ pub enum ExecutionError {
     Failed {
         run: String,
         count: u64,
-        /// Description of the first failure.
         first: String,
     },
     /// Data are not on stable storage.
@@ -31,22 +30,16 @@ pub enum ExecutionError {
         run: String,
         workload: String,
         off_pct: f64,
-        /// Tolerance of the deviation.
         allowed_pct: f64,
     },
     /// The rate of a run cannot be searched.
     #[error("the rate of the run {run} cannot be searched: {what}")]
-    Unsearchable {
-        run: String,
-        /// Reason, and the way out.
-        what: &'static str,
-    },
+    Unsearchable { run: String, what: &'static str },
     #[error(transparent)]
     Search(#[from] SearchError),
     /// No rate meets the objective.
     #[error("in the run {run}, {what}; use a longer elapsed=, or start with a lower iorate=")]
     Missed { run: String, what: String },
-    /// The observer of the execution failed.
     #[error("{0}")]
     Audience(String),
 }

@@ -83,7 +83,6 @@ fn late(outcome: &Outcome) -> Option<Remark> {
     })
 }
 
-/// Requested I/Os per second; `None` if the rate is unlimited or changes.
 fn requested_per_s(run: &Run) -> Option<f64> {
     let of_run = match run.rate {
         Rate::Fixed { iops } => Some(iops),
@@ -145,7 +144,6 @@ fn others(run: &Run, outcome: &Outcome, rates: &Rates) -> Option<Remark> {
     })
 }
 
-/// Note on I/Os that did not reach the device.
 fn unreached(outcome: &Outcome, rates: &Rates) -> Option<Remark> {
     let found = [
         (
@@ -170,9 +168,9 @@ fn unreached(outcome: &Outcome, rates: &Rates) -> Option<Remark> {
                 (ios, bytes) = (ios + tally.operations, bytes + tally.bytes);
             }
             let seconds = outcome.counted.as_secs_f64();
-            let is_told =
+            let is_known =
                 ios >= IOS_MIN && mb_per_s? * seconds * 1e6 < bytes as f64 * REACHED_SHARE_MIN;
-            is_told.then_some(Remark::NotAtDevice {
+            is_known.then_some(Remark::NotAtDevice {
                 operations: operations.to_owned(),
                 ios,
                 requests: per_s? * seconds,

@@ -10,11 +10,8 @@ use crate::engine::{Interval, Operation, Tally};
 /// One interval, summed over all streams, with the machine's activity.
 #[derive(Debug, Clone, Copy)]
 pub struct Lap {
-    /// Number, from 1.
     pub number: u32,
-    /// The interval is in the totals.
     pub counted: bool,
-    /// End since the start of the run.
     pub end: Duration,
     pub length: Duration,
     pub tallies: [Tally; 2],

@@ -18,7 +18,6 @@ pub(super) enum Monitored {
     EndAll,
 }
 
-/// Checks that the file can be read if it exists.
 pub(super) fn check(path: &Path) -> io::Result<()> {
     regular::may_write(path)
 }

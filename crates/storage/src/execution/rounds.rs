@@ -31,13 +31,11 @@ impl Round {
         Rates::between(&self.span.0, &self.span.1)
     }
 
-    /// True if the round was not cut short.
     pub fn is_whole(&self) -> bool {
         let ended = self.outcome.ended;
         self.outcome.faults_count == 0 && !matches!(ended, Ended::Errors | Ended::Stopped)
     }
 
-    /// Appends a later round.
     fn merge(&mut self, later: Self) {
         let before: Duration = self.outcome.elapsed;
         self.laps.extend(later.laps.into_iter().map(|lap| Lap {
@@ -97,12 +95,10 @@ pub enum Decides {
     Not,
 }
 
-/// Steadiness of a run over its rounds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Steadiness {
     /// The rounds ended because of this run.
     pub decides: Decides,
-    /// Judged figure of each round.
     pub values: Vec<f64>,
     pub unit: &'static str,
     /// Analysis of the last rounds; `None` if there were too few.
@@ -118,7 +114,7 @@ impl Steadiness {
     /// The verdict, and the value of every round. A run that takes turns is named, because all of these are reported
     /// together.
     #[must_use]
-    pub fn told(&self, run: &Run) -> [Remark; 2] {
+    pub fn remarks(&self, run: &Run) -> [Remark; 2] {
         let name = format!("{} {}", run.name, run.loops);
         let name = name.trim_end().to_owned();
         let values = Remark::RoundValues {

@@ -12,12 +12,9 @@ use super::{Execution, ExecutionError, Measured};
 use crate::engine;
 use crate::run::{Rate, Run};
 
-/// Reason why a search ended early.
 enum Halt {
     Error(ExecutionError),
-    /// A measurement was broken off.
     Broken(Box<(Run, Round, Option<Monitored>)>),
-    /// Measurements of one rate were inconclusive.
     Undecided(Box<(Run, Round, Remark)>),
 }
 
@@ -37,7 +34,7 @@ impl Execution<'_> {
                 Ok(Measured {
                     run,
                     round,
-                    told: vec![Remark::SearchBrokenOff],
+                    findings: vec![Remark::SearchBrokenOff],
                     steadiness: None,
                     is_missed: false,
                     monitor,
@@ -48,7 +45,7 @@ impl Execution<'_> {
                 Ok(Measured {
                     run,
                     round,
-                    told: vec![why],
+                    findings: vec![why],
                     steadiness: None,
                     is_missed: true,
                     monitor: None,
@@ -95,9 +92,9 @@ impl Execution<'_> {
         let mut tried: Vec<Tried> = Vec::new();
         let searched = slo_search(search, |iops| {
             // The rate is rounded as it is printed.
-            let asked = (iops * 10.0).round() / 10.0;
+            let rounded = (iops * 10.0).round() / 10.0;
             for attempt in 1.. {
-                let seen = measure(Rate::Fixed { iops: asked })?;
+                let seen = measure(Rate::Fixed { iops: rounded })?;
                 let this = Tried::of(slo, iops, &seen.1.outcome);
                 match this.holds {
                     Some(true) => {
@@ -111,7 +108,7 @@ impl Execution<'_> {
                     }
                     None if attempt < UNDECIDED_MAX => {}
                     None => {
-                        let why = slo.undecided(asked, &this);
+                        let why = slo.undecided(rounded, &this);
                         let (run, round) = seen;
                         return Err(Halt::Undecided(Box::new((run, round, why))));
                     }
@@ -123,7 +120,7 @@ impl Execution<'_> {
         let mut told = told.to_vec();
         let found = searched.found();
         let ends = [found.rate_per_s, found.missed_per_s];
-        told.extend(evidence(slo, ends.into_iter().flatten(), &tried));
+        findings.extend(evidence(slo, ends.into_iter().flatten(), &tried));
         let best = searched.into_best().flatten();
         let is_missed = best.is_none();
         let (run, round) = best.or(missed).ok_or(Halt::Error(ExecutionError::Search(
@@ -132,7 +129,7 @@ impl Execution<'_> {
         Ok(Measured {
             run,
             round,
-            told,
+            findings,
             steadiness: None,
             is_missed,
             monitor: None,
@@ -159,7 +156,6 @@ impl Execution<'_> {
     }
 }
 
-/// Summary of a search for the highest rate.
 pub fn search_of<T>(searched: &SearchedRate<T>) -> remark::Search {
     let found = searched.found();
     let tried = searched.tried().iter().map(|rate| RateTried {

@@ -28,7 +28,6 @@ pub struct Slo {
     pub resolution_pct: f64,
     /// Measurements of each end of the bracket, of which the majority rejects a rate; an odd number.
     pub repeats: usize,
-    /// Largest number of measurements in total.
     pub measurements_max: usize,
 }
 
@@ -45,9 +44,6 @@ impl Slo {
     }
 
     /// Refuses lists whose runs have more than a starting rate.
-    ///
-    /// # Errors
-    /// [`ExecutionError::Unsearchable`] for the first of them.
     pub fn check(runs: &[Run]) -> Result<(), ExecutionError> {
         let found = runs
             .iter()
@@ -119,7 +115,6 @@ fn obstacle(run: &Run) -> Option<&'static str> {
 pub(super) struct Tried {
     rate_per_s: f64,
     operations: u64,
-    /// Percentile of the response times.
     response_ms: f64,
     /// I/Os that this machine began late, and those that waited for them.
     late: u64,
@@ -145,14 +140,14 @@ impl Tried {
         };
         let late = outcome.driver.late_queued;
         let held = objective.judge(&window);
-        let asked = operations + outcome.unserved;
+        let requested = operations + outcome.unserved;
         // Without the delays of this machine the objective might be met.
-        let late_pct = 100.0 * late as f64 / asked.max(1) as f64;
+        let late_pct = 100.0 * late as f64 / requested.max(1) as f64;
         let is_late = held.beyond_pct - late_pct <= 100.0 - objective.percentile && late > 0;
         let holds = if held.holds {
             (operations >= slo.count_min()).then_some(true)
         } else {
-            (asked >= slo.count_min() && !is_late).then_some(false)
+            (requested >= slo.count_min() && !is_late).then_some(false)
         };
         Self {
             rate_per_s,
@@ -195,7 +190,6 @@ impl Slo {
     }
 }
 
-/// Measurements at each end of the bracket.
 pub(super) fn evidence(
     slo: &Slo,
     ends: impl Iterator<Item = f64>,

@@ -13,7 +13,6 @@ use crate::run::{Run, Seek, Stream};
 const JUDGED_BYTES_MIN: u64 = 4096;
 
 impl Execution<'_> {
-    /// Repeats `lines` in rounds, and stores the merged last rounds of each.
     pub(super) fn in_turns(
         &mut self,
         repetition: u32,
@@ -39,11 +38,11 @@ impl Execution<'_> {
                 reached.push(Reached::default());
                 continue;
             };
-            let told = steadiness.as_ref().map(|it| it.told(run));
+            let findings = steadiness.as_ref().map(|it| it.remarks(run));
             let measured = Measured {
                 run: run.clone(),
                 round,
-                told: told.into_iter().flatten().collect(),
+                findings: findings.into_iter().flatten().collect(),
                 steadiness,
                 is_missed: false,
                 monitor,

@@ -76,7 +76,6 @@ pub(super) fn matrix(rd: &Rd, runs: usize) -> Result<()> {
     Ok(())
 }
 
-/// Constraints on a run once its loops have values.
 pub(super) fn run(rd: &Rd, run: &Run) -> Result<()> {
     let wrong = |what: String| Err(rd.place.wrong(format!("rd={}: {what}", run.name)));
     for sd in &run.storage {
@@ -180,15 +179,15 @@ pub(super) fn validation_over_all(runs: &[Run], sections: &Sections) -> Result<(
 }
 
 /// Files that journals are to prove are not overwritten by a format.
-pub(super) fn format(asked: FormatPolicy, runs: &[Run]) -> Result<FormatPolicy> {
+pub(super) fn format(policy: FormatPolicy, runs: &[Run]) -> Result<FormatPolicy> {
     let mut journals = runs.iter().flat_map(|run| &run.storage);
     let recovers = |sd: &StorageDefinition| sd.journal().is_some_and(|journal| journal.recover);
-    match (journals.any(recovers), asked) {
+    match (journals.any(recovers), policy) {
         (true, FormatPolicy::Always) => Err(LanguageError::Command(
             "formatsds=yes would overwrite what journal=recover verifies; leave one of them out"
                 .to_owned(),
         )),
         (true, _) => Ok(FormatPolicy::Never),
-        (false, asked) => Ok(asked),
+        (false, policy) => Ok(policy),
     }
 }

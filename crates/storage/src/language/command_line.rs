@@ -11,16 +11,12 @@ use super::rd::{Rd, seconds};
 use super::source::Variable;
 use crate::run::{Journal, Validation};
 
-/// Parsed command line.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct CommandLine {
-    /// Parameter files, in the order they are read.
     pub files: Vec<PathBuf>,
     /// Output folder as it was written: `DIR`, `DIR+`, `DIR.tod`; `None`: the default.
     pub output: Option<String>,
-    /// Print the list of runs, and stop.
     pub simulate: bool,
-    /// Variables of the files.
     pub variables: Vec<Variable>,
     pub extra: Vec<String>,
     pub overrides: Overrides,
@@ -46,39 +42,39 @@ impl Overrides {
 }
 
 pub fn command_line(arguments: &[String]) -> Result<CommandLine> {
-    let mut asked = CommandLine::default();
+    let mut command = CommandLine::default();
     let mut rest = arguments.iter().map(String::as_str).peekable();
     while let Some(argument) = rest.next() {
         if argument == "+" {
-            asked.extra.extend(rest.by_ref().map(str::to_owned));
+            command.extra.extend(rest.by_ref().map(str::to_owned));
             break;
         }
         let Some(option) = argument.strip_prefix('-') else {
-            asked.variables.push(variable(argument)?);
+            command.variables.push(variable(argument)?);
             continue;
         };
         let (letter, attached) = split(option);
         match letter {
             "f" => {
-                asked
+                command
                     .files
                     .extend((!attached.is_empty()).then(|| PathBuf::from(attached)));
                 while let Some(file) =
                     rest.next_if(|next| !next.starts_with(['-', '+']) && !next.contains('='))
                 {
-                    asked.files.push(PathBuf::from(file));
+                    command.files.push(PathBuf::from(file));
                 }
             }
-            "s" if attached.is_empty() => asked.simulate = true,
+            "s" if attached.is_empty() => command.simulate = true,
             "v" => {
-                asked.overrides.validation = Some(letters(
+                command.overrides.validation = Some(letters(
                     argument,
                     validation_letters(attached),
                     "r, w and t",
                 )?)
             }
             "j" => {
-                asked.overrides.journal = Some(letters(
+                command.overrides.journal = Some(letters(
                     argument,
                     journal_letters(attached),
                     "r, n, m, o, i and s",
@@ -93,15 +89,15 @@ pub fn command_line(arguments: &[String]) -> Result<CommandLine> {
                 if value.is_empty() {
                     return Err(wrong(format!("{argument} needs a value")));
                 }
-                asked.take(letter, value)?;
+                command.take(letter, value)?;
             }
             _ => return Err(wrong(format!("the option {argument} {}", refused(letter)))),
         }
     }
-    if asked.files.is_empty() {
+    if command.files.is_empty() {
         return Err(wrong("no parameter file is named; give -f FILE".to_owned()));
     }
-    Ok(asked)
+    Ok(command)
 }
 
 impl CommandLine {
@@ -127,7 +123,6 @@ impl CommandLine {
     }
 }
 
-/// First letter of an option, and the rest.
 fn split(option: &str) -> (&str, &str) {
     let end = option.chars().next().map_or(0, char::len_utf8);
     option.split_at(end)

@@ -58,7 +58,6 @@ pub(super) fn journal(parameter: &Parameter) -> Result<Option<Journal>> {
     Ok(Some(journal))
 }
 
-/// Letters after `-v`.
 pub(super) fn validation_letters(letters: &str) -> Option<Validation> {
     let mut validation = Validation::default();
     for letter in letters.chars() {
@@ -72,7 +71,6 @@ pub(super) fn validation_letters(letters: &str) -> Option<Validation> {
     Some(validation)
 }
 
-/// Letters after `-j`.
 pub(super) fn journal_letters(letters: &str) -> Option<Journal> {
     let mut journal = Journal::default();
     for letter in letters.chars() {

@@ -10,7 +10,6 @@ pub type Result<T> = std::result::Result<T, LanguageError>;
 /// Position in a file; line 0 without a file for defaults.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Position {
-    /// File, as it was named.
     pub file: Arc<str>,
     pub line: u32,
 }
@@ -25,19 +24,13 @@ impl fmt::Display for Position {
 #[derive(Debug, thiserror::Error)]
 pub enum LanguageError {
     #[error("{place}: {what}")]
-    At {
-        place: Position,
-        /// Problem and solution.
-        what: String,
-    },
-    /// An error of the command line, or of all files together.
+    At { place: Position, what: String },
     #[error("{0}")]
     Command(String),
     /// An error that may follow from an accidental comment.
     #[error("{error}\n{hint}")]
     Hinted {
         error: Box<LanguageError>,
-        /// The comment, and the way out.
         hint: String,
     },
     #[error("the parameter file {} cannot be read: {reason}", path.display())]

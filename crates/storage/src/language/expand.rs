@@ -201,8 +201,8 @@ impl Expansion<'_> {
                 suffix: String::new(),
                 sds: None,
             }],
-            SdChoice::Named(asked) => {
-                let sds = chosen(asked, &self.resolver.sd_names, "sd", &rd.place)?;
+            SdChoice::Named(patterns) => {
+                let sds = chosen(patterns, &self.resolver.sd_names, "sd", &rd.place)?;
                 vec![SdSet {
                     suffix: String::new(),
                     sds: Some(sds),

@@ -4,7 +4,6 @@
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Format {
     pub policy: FormatPolicy,
-    /// Bytes of a write (`formatxfersize=`); `None`: the engine's default.
     pub transfer_bytes: Option<u64>,
 }
 

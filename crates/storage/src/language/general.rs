@@ -1,4 +1,4 @@
-//! General parameters, and those of what is written, which SDs have too.
+//! General parameters, and parameters of contents, which SDs have as well.
 
 use std::path::PathBuf;
 
@@ -41,19 +41,16 @@ const WITHOUT_MEANING: &[&str] = &[
     "debug",
 ];
 
-/// How often the whole list of runs is done.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Repeat {
     Times(u32),
-    /// Again and again until so many seconds have passed.
     Seconds(u32),
 }
 
-/// What holds for all runs.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct General {
     pub compression_ratio: f64,
-    pub dedup: DedupAsked,
+    pub dedup: DedupParameters,
     pub pattern: Option<PathBuf>,
     pub validation: Option<Validation>,
     pub journal: Option<Journal>,
@@ -72,7 +69,7 @@ impl Default for General {
     fn default() -> Self {
         Self {
             compression_ratio: 1.0,
-            dedup: DedupAsked::default(),
+            dedup: DedupParameters::default(),
             pattern: None,
             validation: None,
             journal: None,
@@ -89,9 +86,8 @@ impl Default for General {
     }
 }
 
-/// What was said of deduplication, here or for an SD.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub(super) struct DedupAsked {
+pub(super) struct DedupParameters {
     ratio: Option<f64>,
     unit_bytes: Option<u64>,
     sets: Option<DuplicateSets>,
@@ -158,7 +154,7 @@ impl Section for General {
     ];
 }
 
-impl DedupAsked {
+impl DedupParameters {
     pub fn set(&mut self, parameter: &Parameter) -> Result<()> {
         match parameter.key.as_str() {
             key if begins("dedupratio", key) => {
@@ -182,7 +178,6 @@ impl DedupAsked {
         Ok(())
     }
 
-    /// What it comes to; `self` goes before `general`.
     pub fn resolved(self, general: Self) -> std::result::Result<Option<Dedup>, String> {
         let ratio = self.ratio.or(general.ratio).unwrap_or(1.0);
         if ratio == 1.0 {
@@ -213,7 +208,7 @@ pub(super) fn ratio(parameter: &Parameter, high: f64) -> Result<f64> {
     }
 }
 
-/// The older form: percent that are left.
+/// The older form gives the percentage that remains.
 fn share_to_ratio(parameter: &Parameter) -> Result<f64> {
     let left_pct = parameter.percent()?;
     Ok((100.0 / left_pct.max(100.0 / COMPRESSION_MAX)).min(COMPRESSION_MAX))
@@ -261,7 +256,6 @@ fn errors(parameter: &Parameter) -> Result<ErrorLimit> {
     })
 }
 
-/// `loop=n` or `loop=ns|nm|nh`.
 pub(super) fn repeat(parameter: &Parameter) -> Result<Repeat> {
     let word = parameter.word()?;
     if word.ends_with(['s', 'm', 'h']) {

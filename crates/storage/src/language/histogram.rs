@@ -11,7 +11,6 @@ const BOUNDS_DEFAULT_US: [f64; 26] = [
     4e4, 6e4, 8e4, 1e5, 2e5, 4e5, 6e5, 8e5, 1e6, 2e6,
 ];
 
-/// Upper bounds of buckets.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Buckets {
     /// Ascending, in microseconds; values above the last have a separate bucket.

@@ -5,7 +5,6 @@ use super::source::Line;
 
 /// Largest number of values of one parameter, before and after ranges are expanded.
 pub(super) const VALUES_MAX: usize = 10_000;
-/// Largest number of parameters of all files.
 const PARAMETERS_MAX: usize = 200_000;
 
 #[derive(Debug, Clone)]
@@ -17,7 +16,6 @@ pub(super) struct Parameter {
     pub place: Position,
 }
 
-/// A character, and a flag for characters in quotes.
 #[derive(Debug, Clone, Copy)]
 struct Glyph {
     character: char,
@@ -166,7 +164,6 @@ fn parameter(piece: &[Glyph], place: &Position) -> Result<Parameter> {
     })
 }
 
-/// Values of a list, or the single value. Nested lists are not split.
 fn values(glyphs: &[Glyph]) -> std::result::Result<Vec<String>, String> {
     let is_list = glyphs.first().is_some_and(|first| first.is('('));
     let mut found = vec![String::new()];

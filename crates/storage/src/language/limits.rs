@@ -1,8 +1,6 @@
 //! Limits of definitions.
 
-/// Largest number of I/Os in flight on one SD.
 pub(super) const THREADS_MAX: u64 = 65_536;
-/// Largest file or device.
 pub(super) const BYTES_MAX: u64 = i64::MAX as u64;
 pub(super) const SECTOR: u64 = 512;
 pub(super) const TRANSFER_BYTES_MAX: u64 = 1 << 30;

@@ -7,7 +7,6 @@ use super::value::{Unit, number_text};
 use super::wd::seek_of;
 use crate::run::{Run, Sizes};
 
-/// Parameter that a loop varies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LoopOver {
     XferSize,
@@ -40,7 +39,6 @@ impl Loop {
         })
     }
 
-    /// Label in the name of a run.
     pub fn label(&self, value: f64) -> String {
         let (name, sized) = match self.over {
             LoopOver::XferSize => ("xfersize", true),

@@ -2,16 +2,15 @@
 
 use super::error::{Position, Result};
 
-/// Indices of the requested `names`, each once, in the requested order.
 pub(super) fn chosen(
-    asked: &[String],
+    patterns: &[String],
     names: &[&str],
     head: &str,
     place: &Position,
 ) -> Result<Vec<usize>> {
     let mut found: Vec<usize> = Vec::new();
     let mut taken = vec![false; names.len()];
-    for pattern in asked {
+    for pattern in patterns {
         let matches = matching(pattern, names, head, place)?;
         if matches.is_empty() {
             return Err(place.wrong(format!(
@@ -94,18 +93,18 @@ mod tests {
 
     use super::*;
 
-    fn choose(asked: &str) -> std::result::Result<Vec<usize>, String> {
-        let asked: Vec<String> = asked.split(',').map(str::to_owned).collect();
+    fn choose(patterns: &str) -> std::result::Result<Vec<usize>, String> {
+        let patterns: Vec<String> = patterns.split(',').map(str::to_owned).collect();
         let place = Position {
             file: Arc::from("p"),
             line: 1,
         };
-        chosen(&asked, &["sd1", "sd2", "sd10", "log-1"], "sd", &place).map_err(|e| e.to_string())
+        chosen(&patterns, &["sd1", "sd2", "sd10", "log-1"], "sd", &place).map_err(|e| e.to_string())
     }
 
     #[test]
     fn names_are_chosen_singly_by_range_and_by_beginning() {
-        for (asked, found) in [
+        for (patterns, found) in [
             ("sd2", vec![1]),
             ("sd10,sd1", vec![2, 0]),
             ("sd1*", vec![0, 2]),
@@ -113,13 +112,13 @@ mod tests {
             ("sd1-sd2,log*", vec![0, 1, 3]),
             ("log-1", vec![3]),
         ] {
-            assert_eq!(choose(asked), Ok(found), "{asked}");
+            assert_eq!(choose(patterns), Ok(found), "{patterns}");
         }
     }
 
     #[test]
     fn names_that_are_not_there_or_twice_are_refused() {
-        for (asked, said) in [
+        for (patterns, said) in [
             ("sd3", "there is no such sd; defined: sd1, sd2, sd10, log-1"),
             ("sd1-sd3", "there is no sd3"),
             ("sd01-sd02", "no such sd"),
@@ -128,8 +127,8 @@ mod tests {
             ("sd1,sd*", "sd1 is named twice"),
             ("x*", "no such sd"),
         ] {
-            let error = choose(asked).unwrap_err();
-            assert!(error.contains(said), "{asked}: {error}");
+            let error = choose(patterns).unwrap_err();
+            assert!(error.contains(said), "{patterns}: {error}");
         }
     }
 }

@@ -14,7 +14,6 @@ pub const PRECONDITION_NAME: &str = "SD_precondition";
 /// A larger number would be a mistake.
 const TIMES_MAX: u64 = 100;
 
-/// Number of passes over all storage, and size of their writes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Precondition {
     times: u32,
@@ -44,7 +43,6 @@ impl Precondition {
         })
     }
 
-    /// The list, preceded by runs that overwrite everything it uses.
     pub fn precede(self, mut runs: Vec<Run>) -> Result<Vec<Run>> {
         let fill = self.fill(&runs)?;
         // Points of curves refer to the run of their maximum by index.

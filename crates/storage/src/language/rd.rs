@@ -1,4 +1,4 @@
-//! RDs: how WDs are run.
+//! Run definitions (RDs): rate, duration and loops of WDs.
 
 use stats::steady::ROUNDS_MIN;
 
@@ -12,37 +12,34 @@ use super::value::{Unit, begins, number};
 use super::words::{Definition, Section, Setter, put};
 use crate::run::{Arrivals, DataLimit, OpenFlags, RateStep, Steady, Stop};
 
-/// The number that `max` stands for, in rates and in reports of what was asked.
+/// Number for `max` in rates and in reports of the requested rate.
 pub const MAX_IOPS: f64 = 9_999_988.0;
-/// The number that `curve` stands for.
 pub(super) const CURVE_IOPS: f64 = 9_999_977.0;
-/// Ten years: nobody waits longer.
+/// Ten years exceed any intended duration.
 const SECONDS_MAX: u64 = 10 * 366 * 86_400;
 const ELAPSED_DEFAULT_S: u32 = 30;
 const INTERVAL_DEFAULT_S: u32 = 1;
-/// Of all steps of a variable rate together.
+/// Limit of the sum over all steps of a variable rate.
 const VARIABLE_SECONDS_MAX: u32 = 3600;
-/// Rounds until steady, unless told otherwise and at most.
+/// Default and largest number of rounds until steady.
 const ROUNDS_DEFAULT: u32 = 25;
 const ROUNDS_MAX: u64 = 1000;
 /// Amounts of data below this are multiples of the size.
 const TIMES_BELOW: f64 = 100.0;
 
-/// Which SDs an RD uses.
+/// Selection of SDs by an RD.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) enum SdChoice {
     #[default]
     OfWorkloads,
     Named(Vec<String>),
-    /// One after the other, each alone.
     Single,
     /// The first, the first two, and so on.
     Growing,
-    /// In sets of so many, drawn by lot.
+    /// Random sets of this size.
     Sets(usize),
 }
 
-/// One `rd=`.
 #[derive(Debug, Clone)]
 pub(super) struct Rd {
     pub name: String,
@@ -61,7 +58,7 @@ pub(super) struct Rd {
     pub arrivals: Arrivals,
     pub variable: bool,
     pub open_flags: Option<OpenFlags>,
-    /// Its matrix gets its number when the list is made.
+    /// The number of its matrix is set when the list is made.
     pub steady: Option<Steady>,
 }
 
@@ -171,7 +168,7 @@ impl Section for Rd {
 }
 
 impl Rd {
-    /// Replaces the values of a loop that a default brought, which keeps its place.
+    /// Replaces the values of an inherited loop, which keeps its position.
     fn set_loop(&mut self, over: LoopOver, parameter: &Parameter) -> Result<()> {
         let new = Loop::read(over, parameter)?;
         match self.loops.iter_mut().find(|old| old.over == new.over) {
@@ -201,7 +198,6 @@ impl Rd {
         Ok(())
     }
 
-    /// The steps of a variable rate.
     pub fn steps(&self, parameter: &Parameter) -> Result<Vec<RateStep>> {
         if !self.rates.len().is_multiple_of(2) {
             return Err(
@@ -278,7 +274,7 @@ fn rates(parameter: &Parameter) -> Result<Vec<f64>> {
 
 fn curve(parameter: &Parameter) -> Result<Vec<f64>> {
     const PCT_MAX: f64 = 1000.0;
-    // `50%` says the same as 50.
+    // `50%` means 50.
     let points: Vec<f64> = parameter
         .numbers(Unit::Amount)?
         .iter()
@@ -304,7 +300,7 @@ fn data_limit(parameter: &Parameter) -> Result<Option<DataLimit>> {
     }))
 }
 
-/// `yes`, `no`, or how many rounds at most; `matrix`, or `(matrix,rounds)`, where all runs of the RD take turns.
+/// `yes`, `no`, or the largest number of rounds; `matrix`, or `(matrix,rounds)`, if all runs of the RD take turns.
 fn steady(parameter: &Parameter) -> Result<Option<Steady>> {
     let wrong = || parameter.wrong("give yes, no, a number of rounds, matrix, or (matrix,rounds)");
     let (matrix, rounds) = match parameter.values.as_slice() {
@@ -325,7 +321,6 @@ fn steady(parameter: &Parameter) -> Result<Option<Steady>> {
     Ok(Some(Steady { rounds_max, matrix }))
 }
 
-/// Whole seconds.
 pub(super) fn seconds(parameter: &Parameter, low: u64) -> Result<u32> {
     let seconds = parameter.whole(low, SECONDS_MAX, Unit::Time)?;
     u32::try_from(seconds).map_err(|_| parameter.wrong("that is too long"))

@@ -19,10 +19,8 @@ pub(super) struct Resolver<'a> {
     pub sd_names: Vec<&'a str>,
 }
 
-/// A run while its streams are collected.
 struct Parts<'a> {
     rd: &'a Rd,
-    /// Index of each SD in `storage`, once it is used.
     index_of: Vec<Option<usize>>,
     storage: Vec<StorageDefinition>,
     streams: Vec<Stream>,
@@ -139,7 +137,8 @@ impl Resolver<'_> {
             }
             return Ok(index);
         }
-        if self.sections.general.concatenate && (sd.range != Range::Whole || sd.hit_area_asked) {
+        if self.sections.general.concatenate && (sd.range != Range::Whole || sd.requested_hit_area)
+        {
             let what = format!(
                 "sd={}: range= and hitarea= cannot be used with concatenated SDs",
                 sd.name
@@ -180,20 +179,19 @@ impl Resolver<'_> {
     /// Options precede the file; a journal needs validation.
     fn validation(&self, sd: &Sd) -> Option<Validation> {
         let (options, general) = (self.overrides, &self.sections.general);
-        let asked = options.validation.as_ref().or(general.validation.as_ref());
+        let requested = options.validation.as_ref().or(general.validation.as_ref());
         let journal = options.journal.as_ref().or(general.journal.as_ref());
         let journal = journal.map(|journal| Journal {
             directory: sd.journal.clone(),
             ..journal.clone()
         });
-        (asked.is_some() || journal.is_some()).then(|| Validation {
+        (requested.is_some() || journal.is_some()).then(|| Validation {
             journal,
-            ..asked.cloned().unwrap_or_default()
+            ..requested.cloned().unwrap_or_default()
         })
     }
 }
 
-/// Error of runs that multiply beyond use.
 pub(super) fn too_many_parts(rd: &Rd) -> super::LanguageError {
     rd.place.wrong(format!(
         "rd={}: runs, SDs and WDs multiply to more than {PARTS_MAX}; use fewer of one of them",
@@ -206,7 +204,7 @@ fn stream(wd: &Wd, storage: Vec<usize>, share: f64, range: Range) -> Stream {
         workload: wd.name.clone(),
         storage,
         share,
-        share_asked: wd.skew_pct > 0.0,
+        is_share_requested: wd.skew_pct > 0.0,
         iops: wd.iops,
         priority: wd.priority,
         sizes: wd.sizes.clone(),

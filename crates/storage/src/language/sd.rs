@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::error::{Position, Result};
 use super::flags;
-use super::general::{DEDUP, DedupAsked};
+use super::general::{DEDUP, DedupParameters};
 use super::lexer::Parameter;
 use super::limits::{BYTES_MAX, SECTOR, THREADS_MAX};
 use super::refused::{NO_REPLAY, host};
@@ -25,13 +25,13 @@ pub(super) struct Sd {
     pub size_bytes: Option<u64>,
     pub threads: u32,
     pub hit_area_bytes: u64,
-    pub hit_area_asked: bool,
+    pub requested_hit_area: bool,
     pub offset_bytes: u64,
     pub align_bytes: Option<u64>,
     pub open_flags: OpenFlags,
     pub range: Range,
     pub journal: Option<PathBuf>,
-    pub dedup: DedupAsked,
+    pub dedup: DedupParameters,
 }
 
 impl Default for Sd {
@@ -44,13 +44,13 @@ impl Default for Sd {
             size_bytes: None,
             threads: THREADS_DEFAULT as u32,
             hit_area_bytes: HIT_AREA_DEFAULT,
-            hit_area_asked: false,
+            requested_hit_area: false,
             offset_bytes: 0,
             align_bytes: None,
             open_flags: OpenFlags::default(),
             range: Range::Whole,
             journal: None,
-            dedup: DedupAsked::default(),
+            dedup: DedupParameters::default(),
         }
     }
 }
@@ -81,7 +81,7 @@ impl Section for Sd {
             )
         }),
         (&["hitarea"], |sd, p| {
-            sd.hit_area_asked = true;
+            sd.requested_hit_area = true;
             put(
                 &mut sd.hit_area_bytes,
                 p.whole(SECTOR, BYTES_MAX, Unit::Amount),

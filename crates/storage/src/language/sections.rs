@@ -12,7 +12,6 @@ use super::words::{Definitions, Section, nearest};
 
 const HEADS: [&str; 4] = ["hd", "sd", "wd", "rd"];
 
-/// Section of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Part {
     General,

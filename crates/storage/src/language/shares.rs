@@ -17,15 +17,16 @@ pub(super) fn shares(rd: &Rd, wds: &[&Wd]) -> Result<Shares> {
     let sharing = || wds.iter().filter(|wd| wd.iops.is_none());
     let total_pct: f64 = sharing().map(|wd| wd.skew_pct).sum();
     let open = sharing().filter(|wd| wd.skew_pct == 0.0).count();
-    let asked = sharing().count() - open;
+    let requested = sharing().count() - open;
     let left_pct = 100.0 - total_pct;
-    if left_pct < -PERCENT_TOLERANCE || (asked > 0 && open == 0 && left_pct > PERCENT_TOLERANCE) {
+    if left_pct < -PERCENT_TOLERANCE || (requested > 0 && open == 0 && left_pct > PERCENT_TOLERANCE)
+    {
         return Err(rd.place.wrong(format!(
             "rd={}: Total skew must add up to 100: {total_pct:.2}; change skew= of its WDs, or leave it out of one",
             rd.name
         )));
     }
-    if asked > 0 && open > 0 && left_pct < PERCENT_TOLERANCE {
+    if requested > 0 && open > 0 && left_pct < PERCENT_TOLERANCE {
         return Err(rd.place.wrong(format!(
             "rd={}: skew= of some WDs adds up to 100, so nothing is left for the other WDs; give them skew= too",
             rd.name

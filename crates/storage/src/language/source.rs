@@ -11,12 +11,9 @@ pub type ReadFile<'a> = &'a dyn Fn(&Path) -> io::Result<String>;
 
 const FILES_MAX: usize = 64;
 pub(super) const FILE_BYTES_MAX: usize = 4 << 20;
-/// Largest number of lines over all files.
 const LINES_MAX: usize = 100_000;
-/// Largest line after substitution.
 const LINE_BYTES_MAX: usize = 1 << 20;
 
-/// Value of `$host`.
 const THIS_MACHINE: &str = "localhost";
 
 #[derive(Debug)]
@@ -200,7 +197,6 @@ impl<'a> Sources<'a> {
     }
 }
 
-/// The file that a line includes, if any.
 fn included(text: &str) -> Option<String> {
     let path = text.strip_prefix("include=")?;
     Some(match path.strip_prefix('"') {

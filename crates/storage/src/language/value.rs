@@ -8,7 +8,6 @@ use super::lexer::{Parameter, VALUES_MAX};
 pub(super) enum Unit {
     /// `k`, `m`, `g` and `t` are powers of 1024 for all quantities.
     Amount,
-    /// `m` is a minute.
     Time,
 }
 
@@ -57,7 +56,6 @@ pub(super) fn number_text(value: f64, sized: bool) -> String {
     format!("{value}")
 }
 
-/// True if `given` abbreviates `full`.
 pub(super) fn begins(full: &str, given: &str) -> bool {
     !given.is_empty() && full.starts_with(&given.to_ascii_lowercase())
 }
@@ -95,7 +93,6 @@ impl Parameter {
         }
     }
 
-    /// All numbers, with ranges expanded.
     pub fn numbers(&self, unit: Unit) -> Result<Vec<f64>> {
         self.numbers_or(&|text| number(text, unit), unit)
     }

@@ -1,11 +1,11 @@
-//! Keywords that may be cut short, and definitions that inherit from a default.
+//! Keywords that may be abbreviated, and definitions that inherit from a default.
 
 use super::error::{Position, Result};
 use super::lexer::Parameter;
 
 const DEFINITIONS_MAX: usize = 4096;
 
-/// The word of `known` that is most like a given one, if one is near.
+/// The word of `known` that is most similar to `given`, if it is similar enough.
 pub(super) fn nearest<'a>(given: &str, known: &[&'a str]) -> Option<&'a str> {
     let near = known
         .iter()
@@ -24,12 +24,10 @@ pub(super) fn put<T>(to: &mut T, value: Result<T>) -> Result<()> {
 }
 
 pub(super) trait Section: Sized + 'static {
-    /// `sd`, `wd` …; nothing for the general parameters.
     const HEAD: &'static str;
     /// Its keywords, synonyms in one row. Their order is part of the language: an abbreviation means the first that begins with it.
     const KEYWORDS: &'static [(&'static [&'static str], Setter<Self>)];
 
-    /// Takes a parameter; false where it has no such keyword.
     fn set(&mut self, parameter: &Parameter) -> Result<bool> {
         let Some(setter) = Self::setter(&parameter.key) else {
             return Ok(false);
@@ -53,14 +51,12 @@ pub(super) trait Section: Sized + 'static {
     }
 }
 
-/// An SD, WD or RD.
 pub(super) trait Definition: Section + Clone + Default {
     fn name(&self) -> &str;
 
-    /// Its name and where it was begun, to be filled in.
+    /// Name and position, to be filled in.
     fn label(&mut self) -> (&mut String, &mut Position);
 
-    /// This one, under a name of its own.
     fn named(mut self, name: &str, place: &Position) -> Self {
         let (own_name, own_place) = self.label();
         name.clone_into(own_name);
@@ -69,10 +65,8 @@ pub(super) trait Definition: Section + Clone + Default {
     }
 }
 
-/// All definitions of one kind, in their order.
 #[derive(Debug)]
 pub(super) struct Definitions<T> {
-    /// What the next one begins with.
     pub default: T,
     pub named: Vec<T>,
     in_default: bool,
@@ -87,7 +81,7 @@ impl<T: Definition> Definitions<T> {
         }
     }
 
-    /// `sd=name` or `sd=default`. A new one is the default as it stands.
+    /// Begins `sd=name` or `sd=default`. A new definition inherits the current default.
     pub fn begin(&mut self, parameter: &Parameter) -> Result<()> {
         let name = parameter.word()?;
         self.in_default = name == "default";
@@ -105,7 +99,7 @@ impl<T: Definition> Definitions<T> {
         Ok(())
     }
 
-    /// A parameter of the definition that was begun last; false where it has no such keyword.
+    /// Sets a parameter of the last definition; false if it has no such keyword.
     pub fn set(&mut self, parameter: &Parameter) -> Result<bool> {
         match self.named.last_mut() {
             Some(last) if !self.in_default => last.set(parameter),
@@ -113,7 +107,6 @@ impl<T: Definition> Definitions<T> {
         }
     }
 
-    /// Refuses more definitions than there may be.
     pub fn check_number(number: usize, place: &Position) -> Result<()> {
         if number > DEFINITIONS_MAX {
             return Err(place.wrong(format!(

@@ -12,7 +12,6 @@ use super::error::LayoutError;
 static BUILT_IN: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../layouts");
 
 const FILE_BYTES_MAX: u64 = 64 << 10;
-/// Largest number of devices of a layout.
 const DEVICES_MAX: usize = 32;
 /// Smallest device: XFS needs 300 MiB.
 const DEVICE_MIB_MIN: u64 = 320;
@@ -31,7 +30,6 @@ pub struct Definition {
     pub devices: Vec<Device>,
     #[serde(rename = "volume")]
     pub volumes: Vec<Volume>,
-    /// Name of the volume for each kind of file.
     #[serde(default)]
     pub place: BTreeMap<Purpose, String>,
     /// Name of the volume for each table that is on another volume than the data.
@@ -63,14 +61,12 @@ pub struct Volume {
     pub stripe_unit_kib: Option<u32>,
     /// Number of stripe units (`sw` of XFS, `stripe_width` of ext4).
     pub stripe_units: Option<u32>,
-    /// Size of the file system's log.
     pub log_mib: Option<u32>,
     /// Device of the file system's log, if it is not among `devices` (XFS, ext4).
     pub log_device: Option<String>,
     /// Copy on write and checksums of data (Btrfs).
     #[serde(default = "yes")]
     pub checksums: bool,
-    /// Distribution of data over the devices by Btrfs.
     pub profile: Option<Profile>,
 }
 
@@ -123,9 +119,6 @@ impl Profile {
 
 impl Definition {
     /// All built-in layouts, by name.
-    ///
-    /// # Errors
-    /// One is invalid, which a test excludes.
     pub fn built_in() -> Result<Vec<Self>, LayoutError> {
         let texts = BUILT_IN.files().filter_map(|file| file.contents_utf8());
         let mut all = texts.map(Self::parse).collect::<Result<Vec<_>, _>>()?;
@@ -134,9 +127,6 @@ impl Definition {
     }
 
     /// The built-in layout of this name, or the one in this file.
-    ///
-    /// # Errors
-    /// There is none, or it is invalid.
     pub fn load(name: &str) -> Result<Self, LayoutError> {
         let path = Path::new(name);
         if path.is_file() {
@@ -155,9 +145,6 @@ impl Definition {
     }
 
     /// Parses a layout and checks everything that does not depend on the machine.
-    ///
-    /// # Errors
-    /// The first problem.
     pub fn parse(text: &str) -> Result<Self, LayoutError> {
         let layout: Self =
             toml::from_str(text).map_err(|error| invalid("file", error.to_string().trim()))?;
@@ -489,8 +476,9 @@ mod tests {
             ),
         ];
         for (text, expected) in cases {
-            let told = Definition::parse(&text).map_or_else(|e| e.to_string(), |_| String::new());
-            assert_eq!(told, expected, "{text}");
+            let message =
+                Definition::parse(&text).map_or_else(|e| e.to_string(), |_| String::new());
+            assert_eq!(message, expected, "{text}");
         }
     }
 }

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 /// Environment variable with the parent directory of all layouts.
 pub const VARIABLE: &str = "DBDYNO_LAYOUT_DIR";
 
-/// Reason why a layout cannot be created, shown or removed.
 #[derive(Debug, thiserror::Error)]
 pub enum LayoutError {
     #[error("layout {name}: {why}")]

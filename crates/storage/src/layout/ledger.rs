@@ -29,7 +29,6 @@ pub(super) enum Entry {
     Step(String),
     /// It is complete and exists until it is removed.
     Whole,
-    /// Its removal has begun.
     Removing,
 }
 
@@ -106,12 +105,10 @@ impl Ledger {
         Ok(())
     }
 
-    /// True for a layout that exists until it is removed.
     pub fn stands(&self) -> bool {
         self.entries.contains(&Entry::Whole) && !self.entries.contains(&Entry::Removing)
     }
 
-    /// True for a layout that existed until its removal began.
     pub fn was_whole(&self) -> bool {
         self.entries.contains(&Entry::Whole)
     }

@@ -7,7 +7,6 @@ use std::process::{Command, Stdio};
 use super::definition::{Definition, FileSystem};
 use super::error::LayoutError;
 
-/// The programs are here, whatever the user's PATH is.
 const PATH: &str = "/usr/sbin:/usr/bin:/sbin:/bin";
 
 /// Reports missing programs before anything is created.
@@ -41,7 +40,6 @@ pub(super) const fn builder(of: FileSystem) -> Option<(&'static str, &'static st
     }
 }
 
-/// Runs a program to its end, and returns its output.
 pub(super) fn run(program: &str, arguments: &[impl AsRef<OsStr>]) -> Result<String, LayoutError> {
     let failed = |said: String| LayoutError::Failed {
         program: program.to_owned(),
@@ -65,8 +63,8 @@ pub(super) fn run(program: &str, arguments: &[impl AsRef<OsStr>]) -> Result<Stri
     let said = String::from_utf8_lossy(&output.stderr);
     // Some programs print all their options after the error.
     let lines = said.lines().map(str::trim);
-    let told = lines.take_while(|line| !line.starts_with("Usage:"));
-    let said: Vec<&str> = told.filter(|line| !line.is_empty()).collect();
+    let error_lines = lines.take_while(|line| !line.starts_with("Usage:"));
+    let said: Vec<&str> = error_lines.filter(|line| !line.is_empty()).collect();
     Err(failed(if said.is_empty() {
         output.status.to_string()
     } else {

@@ -17,7 +17,6 @@ use crate::engine::signature;
 use crate::exclusive;
 
 const DEVICES: &str = "devices";
-/// Directory of the mount points.
 const VOLUMES: &str = "volumes";
 /// A released device is detached when the last program that inspects it has closed it.
 const DETACH_TIME_MAX: Duration = Duration::from_secs(10);
@@ -28,7 +27,6 @@ const POLL: Duration = Duration::from_millis(10);
 /// Observer of every step, called after it is entered and before it is taken.
 pub type StepObserver<'a> = &'a mut dyn FnMut(&Step);
 
-/// Step that is about to be taken.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
     Allocate {
@@ -51,7 +49,6 @@ pub enum Step {
     Detach {
         device: PathBuf,
     },
-    /// Erases the signature of a given device.
     Erase {
         device: PathBuf,
     },
@@ -81,9 +78,13 @@ impl fmt::Display for Step {
 }
 
 /// Enters a step, then reports it.
-fn step(ledger: &mut Ledger, told: &mut dyn FnMut(&Step), step: &Step) -> Result<(), LayoutError> {
+fn step(
+    ledger: &mut Ledger,
+    observer: &mut dyn FnMut(&Step),
+    step: &Step,
+) -> Result<(), LayoutError> {
     ledger.enter(&Entry::Step(step.to_string()))?;
-    told(step);
+    observer(step);
     Ok(())
 }
 
@@ -160,7 +161,7 @@ pub(super) fn make(
     directory: &Path,
     definition: &Definition,
     ledger: &mut Ledger,
-    told: StepObserver<'_>,
+    observer: StepObserver<'_>,
 ) -> Result<(), LayoutError> {
     for name in [DEVICES, VOLUMES] {
         let made = directory.join(name);
@@ -171,15 +172,15 @@ pub(super) fn make(
         if let Some(mib) = device.size_mib {
             let file = image(directory, device);
             let next = Step::Allocate { file, mib };
-            step(ledger, told, &next)?;
+            step(ledger, observer, &next)?;
             let file = image(directory, device);
             allocate(&file, mib << 20)?;
-            step(ledger, told, &Step::Attach { file: file.clone() })?;
+            step(ledger, observer, &Step::Attach { file: file.clone() })?;
             attach(&file)?;
         }
     }
     for volume in &definition.volumes {
-        build(directory, definition, volume, ledger, told)?;
+        build(directory, definition, volume, ledger, observer)?;
     }
     Ok(())
 }
@@ -211,7 +212,6 @@ fn attach(file: &Path) -> Result<(), LayoutError> {
 
 struct Nodes {
     data: Vec<String>,
-    /// Device of the file system's log, if it has one.
     log: Option<String>,
 }
 
@@ -238,7 +238,7 @@ fn build(
     definition: &Definition,
     volume: &Volume,
     ledger: &mut Ledger,
-    told: &mut dyn FnMut(&Step),
+    observer: &mut dyn FnMut(&Step),
 ) -> Result<(), LayoutError> {
     let Some((program, _)) = programs::builder(volume.file_system) else {
         return Ok(());
@@ -258,7 +258,7 @@ fn build(
         volume: volume.name.clone(),
         file_system: volume.file_system,
     };
-    step(ledger, told, &next)?;
+    step(ledger, observer, &next)?;
     if let (FileSystem::Ext4, Some(log)) = (volume.file_system, &nodes.log) {
         let options = ["-q", "-b", "4096", "-O", "journal_dev", "-U", &uuid, log];
         programs::run("mke2fs", &options)?;
@@ -270,7 +270,7 @@ fn build(
     fs::create_dir(&point).map_err(system(&point))?;
     step(
         ledger,
-        told,
+        observer,
         &Step::Mount {
             point: point.clone(),
         },
@@ -351,14 +351,14 @@ fn mount_options(volume: &Volume, nodes: &Nodes) -> String {
 pub(super) fn remove(
     directory: &Path,
     ledger: &mut Ledger,
-    told: StepObserver<'_>,
+    observer: StepObserver<'_>,
 ) -> Result<(), LayoutError> {
     // Mounts are removed in reverse order.
     for point in host::mounted_below(directory).into_iter().rev() {
         let next = Step::Unmount {
             point: point.clone(),
         };
-        step(ledger, told, &next)?;
+        step(ledger, observer, &next)?;
         // A complete layout may be in use by others; an incomplete one only by processes that are ending.
         let patience = if ledger.was_whole() {
             Duration::ZERO
@@ -377,7 +377,7 @@ pub(super) fn remove(
             None => probed(&device, "LOGUUID")?,
         };
         if found.is_some_and(|found| found == uuid) {
-            step(ledger, told, &next)?;
+            step(ledger, observer, &next)?;
             let shown = device.display().to_string();
             programs::run("wipefs", &["--all", "--quiet", &shown])?;
         }
@@ -386,7 +386,7 @@ pub(super) fn remove(
         let next = Step::Detach {
             device: node.clone(),
         };
-        step(ledger, told, &next)?;
+        step(ledger, observer, &next)?;
         let shown = node.display().to_string();
         programs::run("losetup", &["--detach", &shown])?;
         wait_until_detached(directory, &node)?;
@@ -394,7 +394,7 @@ pub(super) fn remove(
     let next = Step::Delete {
         directory: directory.to_owned(),
     };
-    step(ledger, told, &next)?;
+    step(ledger, observer, &next)?;
     delete(directory)
 }
 

@@ -4,7 +4,6 @@ use crate::engine::{Cell, Operation, Tally};
 
 const MIB: f64 = 1_048_576.0;
 
-/// Processor time of the whole machine, in percent.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Cpu {
     pub user_pct: f64,
@@ -19,12 +18,10 @@ pub(super) struct Sums {
     pub write: Tally,
     pub in_flight_ns: u64,
     pub seconds: f64,
-    /// `None` if unknown.
     pub cpu: Option<Cpu>,
 }
 
 impl Sums {
-    /// Sums of the cells that `wanted` picks by (stream, SD).
     pub fn of(
         cells: &[Cell],
         seconds: f64,
@@ -106,7 +103,6 @@ pub(super) fn header(date: &str) -> String {
     )
 }
 
-/// The two lines above [`figures`].
 pub(super) const UPPER: &str = "        i/o   MB/sec   bytes   read     resp     read    write     read    write     resp  queue";
 pub(super) const LOWER: &str = "       rate  1024**2     i/o    pct     time     resp     resp      max      max   stddev  depth";
 

@@ -8,7 +8,6 @@ use crate::run::{Rate, Run, Seek, Sizes};
 
 const GIB: f64 = 1_073_741_824.0;
 
-/// Names of the columns and their meaning.
 const COLUMNS: [(&str, &str); 36] = [
     ("tod", "Time of day"),
     ("timestamp", "Date and time"),
@@ -85,7 +84,8 @@ pub(super) fn row(
     run: &Run,
     line: &Line<'_>,
     sums: &Sums,
-    (lun_bytes, name_width): (Option<u64>, usize),
+    lun_bytes: Option<u64>,
+    name_width: usize,
 ) -> String {
     let number = |value: f64| format!("{value:.4}");
     let all = sums.all();
@@ -156,10 +156,8 @@ pub(super) fn row(
 }
 
 const NOT_KNOWN: &str = "n/a";
-/// Position of the column with run names.
 const NAME: usize = 2;
 
-/// The value, if all have the same.
 fn one(mut values: impl Iterator<Item = Option<String>>) -> String {
     let first = values.next().flatten();
     match first {

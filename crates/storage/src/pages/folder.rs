@@ -1,3 +1,5 @@
+//! Folder of the pages.
+
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -13,14 +15,14 @@ const COUNT_MAX: u32 = 999;
 const PAGE_BEGINS: &[u8] = b"<title>Vdbench ";
 
 /// Creates the requested folder, or takes an existing one and removes the pages of an earlier run.
-pub fn folder(asked: Option<&str>, now: Timestamp) -> Result<PathBuf, PagesError> {
-    let asked = asked.unwrap_or(DEFAULT);
-    let path = if let Some(name) = asked.strip_suffix('+') {
+pub fn folder(requested: Option<&str>, now: Timestamp) -> Result<PathBuf, PagesError> {
+    let requested = requested.unwrap_or(DEFAULT);
+    let path = if let Some(name) = requested.strip_suffix('+') {
         next_free(name)?
-    } else if let Some(name) = asked.strip_suffix(".tod") {
+    } else if let Some(name) = requested.strip_suffix(".tod") {
         PathBuf::from(format!("{name}.{}", stamp::folder(now)))
     } else {
-        PathBuf::from(asked)
+        PathBuf::from(requested)
     };
     let failed = |reason| PagesError {
         path: path.clone(),
@@ -66,10 +68,10 @@ fn begins_as_page(path: &Path) -> io::Result<bool> {
 mod tests {
     use super::*;
 
-    fn made(place: &Path, asked: &str) -> String {
+    fn made(place: &Path, requested: &str) -> String {
         let now = "2026-11-20T23:32:08Z".parse().unwrap();
-        let asked = place.join(asked).display().to_string();
-        let path = folder(Some(&asked), now).unwrap();
+        let requested = place.join(requested).display().to_string();
+        let path = folder(Some(&requested), now).unwrap();
         assert!(path.is_dir());
         path.strip_prefix(place).unwrap().display().to_string()
     }
@@ -77,8 +79,8 @@ mod tests {
     #[test]
     fn folders_count_on_or_take_the_time() {
         let place = tempfile::tempdir().unwrap();
-        let names =
-            ["out+", "out+", "out+", "out.tod", "out"].map(|asked| made(place.path(), asked));
+        let names = ["out+", "out+", "out+", "out.tod", "out"]
+            .map(|requested| made(place.path(), requested));
         assert_eq!(
             names,
             ["out", "out001", "out002", "out.261120.233208", "out"]
@@ -108,8 +110,8 @@ mod tests {
     fn a_folder_that_cannot_be_made_is_told() {
         let place = tempfile::tempdir().unwrap();
         fs::write(place.path().join("file"), "").unwrap();
-        let asked = place.path().join("file/out").display().to_string();
-        let error = folder(Some(&asked), Timestamp::UNIX_EPOCH)
+        let requested = place.path().join("file/out").display().to_string();
+        let error = folder(Some(&requested), Timestamp::UNIX_EPOCH)
             .unwrap_err()
             .to_string();
         assert!(error.contains("file/out cannot be written"), "{error}");

@@ -1,9 +1,10 @@
+//! One line of figures.
+
 use jiff::Timestamp;
 
 use super::columns::{Cpu, Sums};
 use crate::engine::Cell;
 
-/// Parts of one line of figures.
 pub(super) struct Line<'a> {
     pub name: &'a str,
     pub cells: &'a [Cell],

@@ -6,7 +6,6 @@ use crate::run::Run;
 
 /// SDs, and WDs, with a separate page: each page is an open file.
 const OWN_PAGES_MAX: usize = 200;
-/// Pages of every folder, with their description.
 const PAGES: [(&str, &str); 8] = [
     ("logfile", "Link to logfile:                 "),
     ("totals", "Run totals:                      "),
@@ -68,7 +67,6 @@ fn link(file: &str, name: &str) -> String {
     format!("<A HREF=\"{file}.html\">{}</A>", escaped(name))
 }
 
-/// Distinct names in order of appearance.
 fn once<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let mut met = BTreeSet::new();
     names.filter(|name| met.insert(*name)).collect()
@@ -95,7 +93,6 @@ fn files(names: &[&str], taken: &mut BTreeSet<String>) -> Vec<(String, String)> 
         .collect()
 }
 
-/// List of runs, each a link to its beginning.
 pub(super) fn links_to_runs(runs: &[Run]) -> String {
     let links = runs.iter().enumerate().map(|(number, run)| {
         let label = if number == 0 {
@@ -119,13 +116,11 @@ fn anchor(number: usize) -> u32 {
     (number as u32 + 1).wrapping_mul(0x9E37_79B1) & 0x7FFF_FFFF
 }
 
-/// A line with an anchor.
 pub(super) fn anchored(number: usize, line: &str) -> String {
     let (anchor, line) = (anchor(number), escaped(line));
     format!("<a name=\"_{anchor}\"></a><i><b>{line}</b></i>")
 }
 
-/// Text with HTML escaped.
 pub(super) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;")
         .replace('<', "&lt;")

@@ -1,10 +1,11 @@
+//! A page, which is a file that grows by whole lines.
+
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::PagesError;
 
-/// A file that grows by whole lines.
 #[derive(Debug)]
 pub(super) struct Page {
     path: PathBuf,

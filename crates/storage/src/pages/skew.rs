@@ -50,7 +50,7 @@ pub(super) fn tables(run: &Run, cells: &[Cell], seconds: f64) -> String {
     ));
     for workload in workloads {
         let own = sums(&|stream, _| run.streams[stream].workload == workload);
-        let asked: f64 = run
+        let requested: f64 = run
             .streams
             .iter()
             .filter(|s| s.workload == workload)
@@ -59,7 +59,7 @@ pub(super) fn tables(run: &Run, cells: &[Cell], seconds: f64) -> String {
         text.push_str(&row(
             workload,
             &own,
-            &shares(asked, observed_pct(&own, &total)),
+            &shares(requested, observed_pct(&own, &total)),
         ));
     }
     text.push_str(&row(
@@ -73,9 +73,9 @@ pub(super) fn tables(run: &Run, cells: &[Cell], seconds: f64) -> String {
 /// WD with the largest deviation from its requested share, and the deviation in percent.
 #[must_use]
 pub fn worst_share(run: &Run, outcome: &Outcome) -> Option<(String, f64)> {
-    let asked = run.streams.iter().any(|stream| stream.share_asked);
+    let requested = run.streams.iter().any(|stream| stream.is_share_requested);
     let operations = outcome.total().operations;
-    if !asked || operations == 0 {
+    if !requested || operations == 0 {
         return None;
     }
     let missed = workloads(run).into_iter().map(|workload| {
@@ -98,7 +98,6 @@ pub fn worst_share(run: &Run, outcome: &Outcome) -> Option<(String, f64)> {
     missed.max_by(|one, other| one.1.total_cmp(&other.1))
 }
 
-/// Distinct names of the WDs, in their order.
 fn workloads(run: &Run) -> Vec<&str> {
     let mut names: Vec<&str> = Vec::new();
     for stream in &run.streams {
@@ -113,14 +112,14 @@ fn observed_pct(own: &Sums, total: &Sums) -> f64 {
     own.all().operations as f64 * 100.0 / total.all().operations.max(1) as f64
 }
 
-fn shares(asked_pct: f64, observed_pct: f64) -> String {
-    let delta = asked_pct - observed_pct;
+fn shares(requested_pct: f64, observed_pct: f64) -> String {
+    let delta = requested_pct - observed_pct;
     let shown = if delta.abs() > DELTA_SHOWN_PCT {
         format!(" {delta:>6.2}%")
     } else {
         String::new()
     };
-    format!("   {asked_pct:>7.2}% {observed_pct:>7.2}%{shown}")
+    format!("   {requested_pct:>7.2}% {observed_pct:>7.2}%{shown}")
 }
 
 fn head(what: &str, upper: &str, lower: &str) -> String {

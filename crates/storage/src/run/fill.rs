@@ -6,15 +6,13 @@ use super::{
     Stream,
 };
 
-/// Default size of a write.
 pub const FILL_TRANSFER_BYTES: u64 = 128 * 1024;
-/// Smallest unit of any device.
 const SECTOR_BYTES: u64 = 512;
 
 /// Transfer size that divides `size_bytes` at least twice: `wanted_bytes`, or a half, a quarter … of it.
 #[must_use]
-pub fn fill_transfer_bytes(size_bytes: u64, asked_bytes: u64) -> u64 {
-    let mut transfer = asked_bytes;
+pub fn fill_transfer_bytes(size_bytes: u64, wanted_bytes: u64) -> u64 {
+    let mut transfer = wanted_bytes;
     while transfer > SECTOR_BYTES
         && (!size_bytes.is_multiple_of(transfer) || size_bytes < 2 * transfer)
     {
@@ -94,14 +92,12 @@ impl Run {
         }
     }
 
-    /// True if the run only recovers journals.
     #[must_use]
     pub fn recovers_only(&self) -> bool {
         let mut journals = self.used_storage().filter_map(StorageDefinition::journal);
         journals.any(|journal| journal.recover_only)
     }
 
-    /// The SDs that streams use.
     pub fn used_storage(&self) -> impl Iterator<Item = &StorageDefinition> {
         let is_used = |index: &usize| self.streams.iter().any(|s| s.storage.contains(index));
         let indices = (0..self.storage.len()).filter(is_used);
@@ -115,14 +111,14 @@ mod tests {
 
     #[test]
     fn transfers_leave_no_rest() {
-        for (size, asked, found) in [
+        for (size, wanted, found) in [
             (1 << 30, 128 << 10, 128 << 10),
             (128 << 10, 128 << 10, 64 << 10),
             ((1 << 20) + 4096, 128 << 10, 4096),
             (1536, 4096, 512),
             (1000, 4096, 512),
         ] {
-            assert_eq!(fill_transfer_bytes(size, asked), found, "{size}");
+            assert_eq!(fill_transfer_bytes(size, wanted), found, "{size}");
         }
     }
 }

@@ -10,13 +10,11 @@ pub enum Rate {
         curve: bool,
     },
     Fixed {
-        /// I/Os per second over all streams.
         iops: f64,
     },
     Curve(CurvePoint),
     /// A percentage of the rate that the previous run reached.
     PercentOfPrevious {
-        /// Percent, above 0; may exceed 100.
         pct: f64,
     },
     /// Rates in a cycle.
@@ -37,7 +35,6 @@ pub struct CurvePoint {
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RateStep {
-    /// I/Os per second over all streams.
     pub iops: f64,
     pub seconds: u32,
 }

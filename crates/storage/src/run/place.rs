@@ -6,7 +6,6 @@ use std::path::PathBuf;
 #[derive(Debug, Clone, PartialEq)]
 pub struct StorageDefinition {
     pub name: String,
-    /// Path of the file or device (`lun=`).
     pub path: PathBuf,
     /// Usable bytes; `None`: all of the file or device.
     pub size_bytes: Option<u64>,
@@ -33,7 +32,6 @@ impl StorageDefinition {
         self.path.starts_with("/dev") && !is_of_memory
     }
 
-    /// Journal of validated blocks over executions, if requested.
     #[must_use]
     pub fn journal(&self) -> Option<&Journal> {
         self.content.validation.as_ref()?.journal.as_ref()
@@ -60,9 +58,7 @@ pub enum Range {
     Whole,
     /// Percent of the size; `high` is at most 200, and everything past 100 wraps to the beginning.
     Percent {
-        /// First address, in percent.
         low_pct: f64,
-        /// End, in percent.
         high_pct: f64,
     },
     Bytes {
@@ -77,7 +73,6 @@ pub struct DataContent {
     /// Size before compression divided by size after it; 1 is random data.
     pub compression_ratio: f64,
     pub dedup: Option<Dedup>,
-    /// File with the pattern.
     pub pattern: Option<PathBuf>,
     pub validation: Option<Validation>,
 }
@@ -100,7 +95,6 @@ pub struct Dedup {
     pub ratio: f64,
     /// Unit of comparison; every transfer size is a multiple of it.
     pub unit_bytes: u64,
-    /// Number of distinct contents of the duplicates.
     pub sets: DuplicateSets,
 }
 
@@ -114,7 +108,6 @@ pub enum DuplicateSets {
 /// Blocks carry their address and generation, and reads are checked against these.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Validation {
-    /// Every write is read again at once.
     pub read_after_write: bool,
     /// Blocks are overwritten without being read and proven first.
     pub no_preread: bool,
@@ -124,17 +117,14 @@ pub struct Validation {
     pub journal: Option<Journal>,
 }
 
-/// Record of writes, for proof after a crash.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Journal {
-    /// Directory of the journal; `None`: the current one.
     pub directory: Option<PathBuf>,
     /// Begin with a proof of what an earlier journal says.
     pub recover: bool,
     pub no_flush: bool,
     /// Only the map at the end is written, without an entry for each write.
     pub map_only: bool,
-    /// Recover, prove, and end without I/Os.
     pub recover_only: bool,
     /// A recovery trusts blocks without reading all of them first.
     pub skip_read_all: bool,

@@ -1,3 +1,5 @@
+//! I/Os of one WD on one SD.
+
 use super::place::Range;
 
 /// I/Os of one WD on one SD, with one order of addresses and one arrival process.
@@ -10,13 +12,12 @@ pub struct Stream {
     /// Part of the run's rate, from 0 to 1; the sum over all streams is 1.
     pub share: f64,
     /// The share was requested (`skew=`); otherwise it is an equal part of the remainder.
-    pub share_asked: bool,
+    pub is_share_requested: bool,
     /// I/Os per second of this stream (WD `iorate=`), whatever the run's rate.
     pub iops: Option<f64>,
     /// Priority, 1 first; `None`: all alike.
     pub priority: Option<u32>,
     pub sizes: Sizes,
-    /// Percent of I/Os that are reads.
     pub read_pct: f64,
     pub seek: Seek,
     pub range: Range,
@@ -38,7 +39,7 @@ impl Stream {
             workload: workload.to_owned(),
             storage: vec![storage],
             share: 1.0,
-            share_asked: false,
+            is_share_requested: false,
             iops: None,
             priority: None,
             sizes: Sizes::Fixed(transfer_bytes),
@@ -94,7 +95,6 @@ impl Sizes {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct WeightedSize {
     pub bytes: u64,
-    /// Percent of I/Os with this size.
     pub pct: f64,
 }
 

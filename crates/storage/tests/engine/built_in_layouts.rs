@@ -13,14 +13,17 @@ fn made_as_defined(file_system: FileSystem, layouts: &Layouts, definitions: &[De
         let made = layouts.make(definition, Stands::WhileHeld, &mut |_| {});
         let made = made.unwrap_or_else(|error| panic!("{}: {error}", definition.name));
         for volume in &definition.volumes {
-            let told = mounted(&made, volume);
+            let message = mounted(&made, volume);
             let name = &definition.name;
-            assert_eq!(told.file_system, volume.file_system.name(), "{name}");
-            assert_eq!(told.has("noatime"), !volume.atime, "{name}: {told:?}");
-            assert!(told.has("nodev") && told.has("nosuid"), "{name}: {told:?}");
+            assert_eq!(message.file_system, volume.file_system.name(), "{name}");
+            assert_eq!(message.has("noatime"), !volume.atime, "{name}: {message:?}");
+            assert!(
+                message.has("nodev") && message.has("nosuid"),
+                "{name}: {message:?}"
+            );
             match volume.file_system {
-                FileSystem::Xfs => is_that_xfs(&made, volume, &told),
-                FileSystem::Btrfs => is_that_btrfs(&made, volume, &told),
+                FileSystem::Xfs => is_that_xfs(&made, volume, &message),
+                FileSystem::Btrfs => is_that_btrfs(&made, volume, &message),
                 FileSystem::Ext4 => is_that_ext4(&made, volume),
                 FileSystem::Raw => {}
             }
@@ -34,7 +37,6 @@ fn made_as_defined(file_system: FileSystem, layouts: &Layouts, definitions: &[De
 #[derive(Debug)]
 struct Mounted {
     file_system: String,
-    /// Options of the mount and of the file system.
     options: Vec<String>,
 }
 
@@ -63,20 +65,20 @@ fn mounted(made: &StandingLayout, volume: &Volume) -> Mounted {
 }
 
 /// Stripe units are in the mount's options, in sectors of 512 bytes; `xfs_info` prints the size of the log.
-fn is_that_xfs(made: &StandingLayout, volume: &Volume, told: &Mounted) {
-    let asked = volume.stripe_unit_kib.zip(volume.stripe_units);
-    match asked {
+fn is_that_xfs(made: &StandingLayout, volume: &Volume, message: &Mounted) {
+    let requested = volume.stripe_unit_kib.zip(volume.stripe_units);
+    match requested {
         Some((kib, units)) => {
             let (unit, width) = (2 * kib, 2 * kib * units);
             assert!(
-                told.has(&format!("sunit={unit}")) && told.has(&format!("swidth={width}")),
-                "{told:?}"
+                message.has(&format!("sunit={unit}")) && message.has(&format!("swidth={width}")),
+                "{message:?}"
             );
         }
-        None => assert!(!told.options.iter().any(|it| it.starts_with("sunit"))),
+        None => assert!(!message.options.iter().any(|it| it.starts_with("sunit"))),
     }
     if let Some(node) = log_node(made, volume) {
-        assert!(told.has(&format!("logdev={node}")), "{told:?}");
+        assert!(message.has(&format!("logdev={node}")), "{message:?}");
     }
     if let Some(mib) = volume.log_mib {
         let shown = printed("xfs_info", made, volume, &[]);
@@ -104,19 +106,19 @@ fn is_that_ext4(made: &StandingLayout, volume: &Volume) {
     let mut command = Command::new("/usr/sbin/dumpe2fs");
     let shown = command.arg("-h").arg(node).output().unwrap();
     let shown = String::from_utf8_lossy(&shown.stdout).into_owned();
-    let told = shown
+    let message = shown
         .lines()
         .find_map(|line| line.strip_prefix("Journal device:"));
     let number = |node: String| {
         let rdev = std::fs::metadata(node).unwrap().rdev();
         format!("0x{:04x}", (libc::major(rdev) << 8) | libc::minor(rdev))
     };
-    let asked = log_node(made, volume).map(number);
-    assert_eq!(told.map(str::trim), asked.as_deref(), "{shown}");
+    let requested = log_node(made, volume).map(number);
+    assert_eq!(message.map(str::trim), requested.as_deref(), "{shown}");
 }
 
-fn is_that_btrfs(made: &StandingLayout, volume: &Volume, told: &Mounted) {
-    assert_eq!(told.has("nodatacow"), !volume.checksums, "{told:?}");
+fn is_that_btrfs(made: &StandingLayout, volume: &Volume, message: &Mounted) {
+    assert_eq!(message.has("nodatacow"), !volume.checksums, "{message:?}");
     let shown = printed("btrfs", made, volume, &["filesystem", "df"]);
     let profile = format!("{:?}", volume.profile.unwrap()).to_uppercase();
     assert!(

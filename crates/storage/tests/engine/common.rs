@@ -1,5 +1,3 @@
-//! Builders of runs.
-
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -106,8 +104,8 @@ pub fn until<'a>(io_min: u64, run: &Run, change: impl FnOnce(&mut Options<'a>)) 
         ..run.clone()
     };
     let mut done = 0;
-    let outcome = engine::run(&endless, &options, &mut |told| {
-        if let EngineEvent::Interval(interval) = told {
+    let outcome = engine::run(&endless, &options, &mut |message| {
+        if let EngineEvent::Interval(interval) = message {
             let cells = interval.cells.iter().map(engine::Cell::all);
             done += cells.map(|all| all.operations + all.errors).sum::<u64>();
             stop.store(done >= io_min, Ordering::Relaxed);
@@ -118,7 +116,6 @@ pub fn until<'a>(io_min: u64, run: &Run, change: impl FnOnce(&mut Options<'a>)) 
     outcome
 }
 
-/// Carries out a run in virtual time.
 pub fn mocked(run: &Run, device: &MockDevice<'_>) -> Outcome {
     let options = Options {
         trace_max: TRACE_MAX,
@@ -144,17 +141,20 @@ pub fn of_size(name: &str, bytes: u64) -> StorageDefinition {
 pub fn checked(outcome: Outcome) -> Outcome {
     let trace = outcome.trace.as_ref().unwrap();
     let done = trace.records.len() as u64 + trace.dropped;
-    let told: u64 = outcome
+    let message: u64 = outcome
         .all_cells
         .iter()
         .map(|cell| cell.all().operations + cell.all().errors)
         .sum();
-    assert_eq!(done, told + outcome.drained, "every I/O is in one figure");
+    assert_eq!(
+        done,
+        message + outcome.drained,
+        "every I/O is in one figure"
+    );
     assert!(done > 0, "a run that does nothing proves nothing");
     outcome
 }
 
-/// The I/Os of one stream in the order of issue.
 pub fn of(outcome: &Outcome, stream: usize) -> Vec<TraceRecord> {
     let trace = outcome.trace.as_ref().unwrap();
     let mut records: Vec<TraceRecord> = trace

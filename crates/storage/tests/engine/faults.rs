@@ -35,18 +35,18 @@ fn writes(name: &str) -> Stream {
 fn a_file_cut_off_meanwhile_reads_short() {
     let folder = tempfile::tempdir().unwrap();
     let path = file(folder.path(), "data", 16 * MIB);
-    let asked = patient(Run {
+    let requested = patient(Run {
         rate: Rate::Fixed { iops: 1000.0 },
         ..one(&path, stream("wd1", 0))
     });
-    let asked = Run {
+    let requested = Run {
         elapsed_s: Some(3600),
-        ..asked
+        ..requested
     };
     let stop = AtomicBool::new(false);
     let mut behind = Tally::default();
-    let outcome = engine::run(&asked, &Options::new(42, &stop), &mut |told| {
-        let EngineEvent::Interval(interval) = told else {
+    let outcome = engine::run(&requested, &Options::new(42, &stop), &mut |message| {
+        let EngineEvent::Interval(interval) = message else {
             return;
         };
         if interval.number == 1 {
@@ -59,19 +59,19 @@ fn a_file_cut_off_meanwhile_reads_short() {
     })
     .unwrap();
     assert_eq!(outcome.ended, Ended::Stopped);
-    let told = outcome.all_cells[0].all();
-    assert!(told.errors >= 300 && outcome.faults_count >= told.errors);
+    let message = outcome.all_cells[0].all();
+    assert!(message.errors >= 300 && outcome.faults_count >= message.errors);
     // A quarter of the file is left, so a quarter of the reads succeeds: a third of the number that fail.
     let share = behind.operations as f64 / behind.errors as f64;
     assert!((0.15..0.6).contains(&share), "{behind:?}");
     let fault = outcome.faults.first().unwrap();
     assert!(fault.offset_bytes >= 4 * MIB, "{fault:?}");
     assert!(matches!(fault.what, Fault::Short { done_bytes } if done_bytes < 4096));
-    let told = fault.to_string();
+    let message = fault.to_string();
     let offset = format!("offset {}", fault.offset_bytes);
     assert!(
-        told.contains("SD sd1") && told.contains(&offset) && told.contains("short"),
-        "{told}"
+        message.contains("SD sd1") && message.contains(&offset) && message.contains("short"),
+        "{message}"
     );
 }
 
@@ -85,8 +85,8 @@ fn fifty_errors_end_a_run() {
     assert_eq!(outcome.ended, Ended::Errors);
     assert!(outcome.faults_count >= 50 && outcome.elapsed < Duration::from_secs(60));
     assert_eq!(outcome.faults[0].what, Fault::System(libc::ENOSPC));
-    let told = outcome.faults[0].to_string();
-    assert!(told.contains("No space left"), "{told}");
+    let message = outcome.faults[0].to_string();
+    assert!(message.contains("No space left"), "{message}");
     assert_eq!(outcome.total().operations, 0, "a failure is no operation");
 }
 
@@ -176,17 +176,19 @@ fn a_full_file_system_ends_the_format() {
         Err(error) => testing::skip!("no tmpfs can be mounted: {error}"),
     };
     let path = folder.path().join("small/data");
-    let mut asked = one(&path, stream("wd1", 0));
-    asked.storage[0].size_bytes = Some(8 * MIB);
-    let format = engine::format_run(std::slice::from_ref(&asked), false, None).unwrap();
+    let mut requested = one(&path, stream("wd1", 0));
+    requested.storage[0].size_bytes = Some(8 * MIB);
+    let format = engine::format_run(std::slice::from_ref(&requested), false, None).unwrap();
     let outcome = try_run(&format, |options| options.may_grow = true).unwrap();
     assert_eq!(outcome.ended, Ended::Errors);
     assert_full(&outcome);
-    let told = outcome.faults[0].to_string();
-    assert!(told.starts_with("SD sd1: write of 131072 bytes"), "{told}");
+    let message = outcome.faults[0].to_string();
+    assert!(
+        message.starts_with("SD sd1: write of 131072 bytes"),
+        "{message}"
+    );
 }
 
-/// Asserts that all failures report a full file system.
 fn assert_full(outcome: &Outcome) {
     assert!(outcome.faults_count > 0);
     for fault in &outcome.faults {
@@ -255,20 +257,26 @@ fn a_full_file_system_is_no_corruption() {
 fn what_the_device_does_not_take_is_said_before_anything_is_done() {
     let folder = tempfile::tempdir().unwrap();
     let path = file(folder.path(), "data", 16 * MIB);
-    let mut asked = one(
+    let mut requested = one(
         &path,
         Stream {
             sizes: Sizes::Fixed(1000),
             ..stream("wd1", 0)
         },
     );
-    asked.storage[0].open_flags.direct = true;
-    let told = try_run(&asked, |_| {}).unwrap_err().to_string();
-    assert!(told.contains("1000") && told.contains("multiple"), "{told}");
-    asked.streams[0].sizes = Sizes::Fixed(4096);
-    asked.storage[0].offset_bytes = 100;
-    let told = try_run(&asked, |_| {}).unwrap_err().to_string();
-    assert!(told.contains("offset=") && told.contains("100"), "{told}");
+    requested.storage[0].open_flags.direct = true;
+    let message = try_run(&requested, |_| {}).unwrap_err().to_string();
+    assert!(
+        message.contains("1000") && message.contains("multiple"),
+        "{message}"
+    );
+    requested.streams[0].sizes = Sizes::Fixed(4096);
+    requested.storage[0].offset_bytes = 100;
+    let message = try_run(&requested, |_| {}).unwrap_err().to_string();
+    assert!(
+        message.contains("offset=") && message.contains("100"),
+        "{message}"
+    );
 }
 
 #[test]
@@ -278,11 +286,11 @@ fn what_cannot_be_carried_out_is_refused_with_a_reason() {
     let small = file(folder.path(), "small", 6 * KIB);
     let empty = file(folder.path(), "empty", 0);
     let missing = folder.path().join("missing");
-    let told = |run: &Run| try_run(run, |_| {}).unwrap_err().to_string();
+    let message = |run: &Run| try_run(run, |_| {}).unwrap_err().to_string();
     let cases = [
-        (told(&one(&missing, stream("wd1", 0))), "does not exist"),
+        (message(&one(&missing, stream("wd1", 0))), "does not exist"),
         (
-            told(&one(
+            message(&one(
                 &missing,
                 Stream {
                     read_pct: 0.0,
@@ -291,33 +299,39 @@ fn what_cannot_be_carried_out_is_refused_with_a_reason() {
             )),
             "give size= to create the file",
         ),
-        (told(&one(folder.path(), stream("wd1", 0))), "a directory"),
         (
-            told(&one(&small, stream("wd1", 0))),
+            message(&one(folder.path(), stream("wd1", 0))),
+            "a directory",
+        ),
+        (
+            message(&one(&small, stream("wd1", 0))),
             "less than two transfers",
         ),
-        (told(&one(&empty, stream("wd1", 0))), "size="),
+        (message(&one(&empty, stream("wd1", 0))), "size="),
         (
-            told(&one(Path::new("/dev/null"), stream("wd1", 0))),
+            message(&one(Path::new("/dev/null"), stream("wd1", 0))),
             "size=",
         ),
         (
-            told(&Run {
+            message(&Run {
                 streams: Vec::new(),
                 ..one(&path, stream("wd1", 0))
             }),
             "no streams",
         ),
         (
-            told(&Run {
+            message(&Run {
                 elapsed_s: None,
                 ..one(&path, stream("wd1", 0))
             }),
             "neither an elapsed time",
         ),
     ];
-    for (told, wanted) in &cases {
-        assert!(told.contains(wanted), "{told:?} does not say {wanted:?}");
+    for (message, wanted) in &cases {
+        assert!(
+            message.contains(wanted),
+            "{message:?} does not say {wanted:?}"
+        );
     }
     let mut greedy = one(&path, stream("wd1", 0));
     greedy.storage[0].threads = 1_000_000;
@@ -331,17 +345,17 @@ fn what_cannot_be_carried_out_is_refused_with_a_reason() {
 fn a_stop_keeps_what_was_measured() {
     let folder = tempfile::tempdir().unwrap();
     let path = file(folder.path(), "data", 16 * MIB);
-    let asked = Run {
+    let requested = Run {
         elapsed_s: Some(600),
         rate: Rate::Fixed { iops: 500.0 },
         ..one(&path, stream("wd1", 0))
     };
     let stop = AtomicBool::new(false);
-    let (mut told, mut at) = (0, Duration::ZERO);
-    let outcome = engine::run(&asked, &Options::new(1, &stop), &mut |seen| {
+    let (mut message, mut at) = (0, Duration::ZERO);
+    let outcome = engine::run(&requested, &Options::new(1, &stop), &mut |seen| {
         if let EngineEvent::Interval(interval) = seen {
-            told += interval.cells[0].all().operations * u64::from(interval.counted);
-            if told >= 300 && !stop.swap(true, Ordering::Relaxed) {
+            message += interval.cells[0].all().operations * u64::from(interval.counted);
+            if message >= 300 && !stop.swap(true, Ordering::Relaxed) {
                 at = interval.end;
             }
         }
@@ -350,10 +364,10 @@ fn a_stop_keeps_what_was_measured() {
     assert_eq!(outcome.ended, Ended::Stopped);
     assert_eq!(
         outcome.total().operations,
-        told,
+        message,
         "what was told is what is kept"
     );
-    assert!(told >= 300 && outcome.elapsed >= at && outcome.elapsed < Duration::from_secs(600));
+    assert!(message >= 300 && outcome.elapsed >= at && outcome.elapsed < Duration::from_secs(600));
     assert_eq!(
         outcome.total().operations,
         outcome.latencies[0][0].response.count()
@@ -370,22 +384,22 @@ fn devices_keep_their_first_block_and_their_file_systems() {
         Err(reason) => testing::skip!("{reason}"),
     };
     let device_path = device.path();
-    let mut asked = one(
+    let mut requested = one(
         device_path,
         Stream {
             seek: Seek::Sequential,
             ..writes("wd1")
         },
     );
-    let told = try_run(&asked, |_| {}).unwrap_err().to_string();
-    assert!(told.contains("o_direct"), "{told}");
-    asked.storage[0].open_flags.direct = true;
-    asked.rate = Rate::Fixed { iops: 2000.0 };
-    asked.streams[0].range = storage::run::Range::Bytes {
+    let message = try_run(&requested, |_| {}).unwrap_err().to_string();
+    assert!(message.contains("o_direct"), "{message}");
+    requested.storage[0].open_flags.direct = true;
+    requested.rate = Rate::Fixed { iops: 2000.0 };
+    requested.streams[0].range = storage::run::Range::Bytes {
         low: 0,
         high: 4 * MIB,
     };
-    let outcome = recorded(&asked);
+    let outcome = recorded(&requested);
     assert_eq!(outcome.faults, []);
     let data = std::fs::read(&backing).unwrap();
     assert!(
@@ -403,7 +417,7 @@ fn devices_keep_their_first_block_and_their_file_systems() {
     std::fs::create_dir(&point).unwrap();
     command("mount", &[device_path, &point]);
     let before = std::fs::read(&backing).unwrap();
-    let refused = try_run(&asked, |_| {});
+    let refused = try_run(&requested, |_| {});
     let after = std::fs::read(&backing).unwrap();
     command("umount", &[&point]);
     let refused = refused.unwrap_err();
@@ -421,9 +435,9 @@ fn devices_that_hold_something_are_not_written_to_unless_they_are_named() {
         Err(reason) => testing::skip!("{reason}"),
     };
     let device_path = device.path();
-    let mut asked = one(device_path, writes("wd1"));
-    asked.storage[0].open_flags.direct = true;
-    asked.rate = Rate::Fixed { iops: 500.0 };
+    let mut requested = one(device_path, writes("wd1"));
+    requested.storage[0].open_flags.direct = true;
+    requested.rate = Rate::Fixed { iops: 500.0 };
     let link = folder.path().join("link");
     std::os::unix::fs::symlink(device_path, &link).unwrap();
     let named = [link];
@@ -440,13 +454,17 @@ fn devices_that_hold_something_are_not_written_to_unless_they_are_named() {
         make(device_path);
         let before = std::fs::read(&backing).unwrap();
         for may_destroy in [&[][..], &other] {
-            let refused = try_run(&asked, |options| options.may_destroy = may_destroy).unwrap_err();
+            let refused =
+                try_run(&requested, |options| options.may_destroy = may_destroy).unwrap_err();
             assert!(matches!(refused, EngineError::Bears { .. }), "{refused}");
             assert!(refused.to_string().contains(what), "{refused}");
         }
         let never = AtomicBool::new(false);
-        let checked =
-            engine::check_list(None, std::slice::from_ref(&asked), &Options::new(1, &never));
+        let checked = engine::check_list(
+            None,
+            std::slice::from_ref(&requested),
+            &Options::new(1, &never),
+        );
         assert!(matches!(checked, Err(EngineError::Bears { .. })));
         assert!(
             std::fs::read(&backing).unwrap() == before,
@@ -455,11 +473,11 @@ fn devices_that_hold_something_are_not_written_to_unless_they_are_named() {
         // Reading is allowed.
         let reads = Run {
             streams: vec![stream("wd1", 0)],
-            ..asked.clone()
+            ..requested.clone()
         };
         assert_eq!(try_run(&reads, |_| {}).unwrap().faults, []);
     }
-    let outcome = try_run(&asked, |options| options.may_destroy = &named).unwrap();
+    let outcome = try_run(&requested, |options| options.may_destroy = &named).unwrap();
     assert_eq!(outcome.faults, []);
     assert!(outcome.total().operations > 0);
 }

@@ -32,8 +32,8 @@ fn device(read_iops: f64) -> Rates {
     }
 }
 
-fn told(asked: &Run, outcome: &Outcome, rates: &Rates) -> Vec<String> {
-    let notes = notes(asked, outcome, rates);
+fn message(requested: &Run, outcome: &Outcome, rates: &Rates) -> Vec<String> {
+    let notes = notes(requested, outcome, rates);
     notes.iter().map(Remark::to_string).collect()
 }
 
@@ -41,15 +41,18 @@ fn told(asked: &Run, outcome: &Outcome, rates: &Rates) -> Vec<String> {
 fn nothing_is_noted_of_a_run_that_went_well() {
     for iops in [100.0, 1000.0] {
         let outcome = mocked(&paced(iops), &fast());
-        let told = told(&paced(iops), &outcome, &device(iops));
-        assert!(told.is_empty() && reasons(&outcome).is_empty(), "{told:?}");
+        let message = message(&paced(iops), &outcome, &device(iops));
+        assert!(
+            message.is_empty() && reasons(&outcome).is_empty(),
+            "{message:?}"
+        );
     }
 }
 
 /// The device stands still for the five seconds of the warm-up, and carries out their I/Os afterwards.
 #[test]
 fn a_backlog_of_the_warm_up_is_named_where_it_exceeds_the_rate() {
-    let asked = Run {
+    let requested = Run {
         warmup_s: 5,
         ..paced(1000.0)
     };
@@ -60,14 +63,14 @@ fn a_backlog_of_the_warm_up_is_named_where_it_exceeds_the_rate() {
             Duration::from_micros(100)
         }
     });
-    let outcome = mocked(&asked, &slow);
+    let outcome = mocked(&requested, &slow);
     assert!(outcome.rate_iops() > 1300.0, "{}", outcome.rate_iops());
-    let told = told(&asked, &outcome, &device(outcome.rate_iops()));
-    assert_eq!(told.len(), 1, "{told:?}");
+    let message = message(&requested, &outcome, &device(outcome.rate_iops()));
+    assert_eq!(message.len(), 1, "{message:?}");
     assert!(
-        told[0].contains("times the requested rate of 1000.0/s"),
+        message[0].contains("times the requested rate of 1000.0/s"),
         "{}",
-        told[0]
+        message[0]
     );
 }
 
@@ -78,12 +81,12 @@ fn a_stop_of_the_driver_is_noted_and_a_long_one_invalid() {
         mocked(&paced(1000.0), &fast().with_halt(halt.0, halt.1))
     };
     let outcome = stopped(2);
-    let told = told(&paced(1000.0), &outcome, &device(1000.0));
+    let message = message(&paced(1000.0), &outcome, &device(1000.0));
     assert!(
-        told[0].contains("the driver was stopped for 2.0 s of 10.0 s"),
-        "{told:?}"
+        message[0].contains("the driver was stopped for 2.0 s of 10.0 s"),
+        "{message:?}"
     );
-    assert!(told[1].contains("more than 1 ms late"), "{told:?}");
+    assert!(message[1].contains("more than 1 ms late"), "{message:?}");
     assert!(reasons(&outcome).is_empty());
     let [Remark::DriverStopped { stopped_s, .. }] = reasons(&stopped(4))[..] else {
         panic!("4 s of 10 s are more than a quarter");
@@ -94,7 +97,7 @@ fn a_stop_of_the_driver_is_noted_and_a_long_one_invalid() {
 #[test]
 fn a_device_that_others_use_is_named_with_both_counts() {
     let outcome = mocked(&paced(100.0), &fast());
-    let of = |read_iops, asked: &Run| told(asked, &outcome, &device(read_iops));
+    let of = |read_iops, requested: &Run| message(requested, &outcome, &device(read_iops));
     let shared = of(400.0, &paced(100.0));
     assert!(
         shared[0].contains("others had 75 % of the device's requests"),
@@ -114,13 +117,13 @@ fn a_device_that_others_use_is_named_with_both_counts() {
 #[test]
 fn reads_that_the_device_knows_nothing_of_are_named() {
     let outcome = mocked(&paced(1000.0), &fast());
-    let holes = told(&paced(1000.0), &outcome, &device(0.5));
+    let holes = message(&paced(1000.0), &outcome, &device(0.5));
     assert_eq!(holes.len(), 1);
     assert!(
         holes[0].contains("9000 reads of the test were 4 requests at the device"),
         "{holes:?}"
     );
-    let unknown = told(&paced(1000.0), &outcome, &Rates::default());
+    let unknown = message(&paced(1000.0), &outcome, &Rates::default());
     assert!(unknown.is_empty(), "{unknown:?}");
 }
 
@@ -128,7 +131,7 @@ fn reads_that_the_device_knows_nothing_of_are_named() {
 #[test]
 fn a_run_that_ends_in_its_first_interval_has_figures() {
     for warmup_s in [0, 5] {
-        let mut asked = Run {
+        let mut requested = Run {
             rate: Rate::Max {
                 controlled: false,
                 curve: false,
@@ -136,13 +139,16 @@ fn a_run_that_ends_in_its_first_interval_has_figures() {
             warmup_s,
             ..paced(1.0)
         };
-        asked.streams[0].seek = Seek::SequentialToEnd;
-        let outcome = mocked(&asked, &MockDevice::of(8, Duration::from_micros(100)));
+        requested.streams[0].seek = Seek::SequentialToEnd;
+        let outcome = mocked(&requested, &MockDevice::of(8, Duration::from_micros(100)));
         assert_eq!(outcome.total().operations, 16_384);
         assert_eq!(outcome.latencies_of(|_, _, _| true).service.count(), 16_384);
         assert_eq!(outcome.counted, outcome.elapsed);
         assert!(outcome.rate_iops() > 70_000.0, "{}", outcome.rate_iops());
-        let told = told(&asked, &outcome, &Rates::default());
-        assert!(told[0].contains("its figures are of all of it"), "{told:?}");
+        let message = message(&requested, &outcome, &Rates::default());
+        assert!(
+            message[0].contains("its figures are of all of it"),
+            "{message:?}"
+        );
     }
 }

@@ -10,7 +10,6 @@ use storage::layout::{Definition, LayoutError, Layouts, Stands, Step};
 /// Environment of a child process: the step of creation or removal at which it is killed, and its directory.
 const CHILD: &str = "DBDYNO_TEST_LAYOUT";
 
-/// Two devices, one with a file system.
 const LAYOUT: &str = "name = \"trial\"\nabout = \"\"\n\
     [[device]]\nname = \"one\"\nsize_mib = 320\n[[device]]\nname = \"two\"\nsize_mib = 320\n\
     [[volume]]\nname = \"data\"\ndevices = [\"one\"]\nfile_system = \"ext4\"\n\
@@ -105,34 +104,36 @@ fn kill_self() -> ! {
 }
 
 /// Runs in the child: creates the layout, or removes it, up to a step.
-fn until_killed(asked: &str) {
-    let mut words = asked.splitn(3, ' ');
+fn until_killed(requested: &str) {
+    let mut words = requested.splitn(3, ' ');
     let mut word = || words.next().unwrap();
     let (verb, at, parent) = (word(), word().parse::<usize>().unwrap(), word());
     let layouts = Layouts::below(PathBuf::from(parent));
     let layout = Definition::parse(LAYOUT).unwrap();
     let mut steps = 0;
-    let mut told = |_: &Step| {
+    let mut message = |_: &Step| {
         if steps == at {
             kill_self();
         }
         steps += 1;
     };
     if verb == "make" {
-        let _made = layouts.make(&layout, Stands::WhileHeld, &mut told).unwrap();
+        let _made = layouts
+            .make(&layout, Stands::WhileHeld, &mut message)
+            .unwrap();
         // The layout exists, and its holder dies.
         println!("whole");
         kill_self();
     }
-    layouts.remove("trial", &mut told).unwrap();
+    layouts.remove("trial", &mut message).unwrap();
     println!("whole");
 }
 
 /// The next command removes everything, whichever step of creating, holding or removing a layout was interrupted.
 #[test]
 fn what_a_killed_process_leaves_of_a_layout_goes_with_the_next_command() {
-    if let Ok(asked) = std::env::var(CHILD) {
-        return until_killed(&asked);
+    if let Ok(requested) = std::env::var(CHILD) {
+        return until_killed(&requested);
     }
     let trial = Trial::new();
     let (parent, layouts) = (&trial.parent, &trial.layouts);
@@ -146,8 +147,8 @@ fn what_a_killed_process_leaves_of_a_layout_goes_with_the_next_command() {
                 let made = layouts.make(&layout, Stands::UntilRemoved, &mut |_| {});
                 assert_eq!(made.unwrap().definition, layout);
             }
-            let asked = format!("{verb} {at} {}", parent.display());
-            let child = testing::again!().env(CHILD, asked).output().unwrap();
+            let requested = format!("{verb} {at} {}", parent.display());
+            let child = testing::again!().env(CHILD, requested).output().unwrap();
             let is_whole = String::from_utf8_lossy(&child.stdout).contains("whole");
             layouts.remove_left_behind(&mut |_| {}).unwrap();
             assert_clean(parent, &format!("{verb} killed at step {at}"));
@@ -223,10 +224,10 @@ fn a_given_device_with_a_signature_is_refused_and_a_clean_one_is_left_clean() {
     assert!(built.success());
     let before = std::fs::read(&file).unwrap();
     let refused = layouts.make(&layout, Stands::UntilRemoved, &mut |_| {});
-    let told = refused.unwrap_err().to_string();
+    let message = refused.unwrap_err().to_string();
     assert!(
-        told.starts_with(&format!("{} holds an ext", device)),
-        "{told}"
+        message.starts_with(&format!("{} holds an ext", device)),
+        "{message}"
     );
     assert!(
         before == std::fs::read(&file).unwrap(),
@@ -270,9 +271,9 @@ fn several_layouts_are_checked_before_any_is_made() {
     let other = layout.named("other".into(), 1);
     let several = [layout.clone(), other.clone()];
     layouts.check(&several).unwrap();
-    let told = |several: &[Definition]| layouts.check(several).unwrap_err().to_string();
+    let message = |several: &[Definition]| layouts.check(several).unwrap_err().to_string();
     let large = [layout.clone(), other.named("large".into(), 1 << 20)];
-    assert!(told(&large).starts_with("layouts trial, large: 671089280 MiB are needed in "));
+    assert!(message(&large).starts_with("layouts trial, large: 671089280 MiB are needed in "));
     // Two layouts cannot use the same device.
     let file = folder.path().join("given.img");
     File::create(&file).unwrap().set_len(320 << 20).unwrap();
@@ -284,20 +285,20 @@ fn several_layouts_are_checked_before_any_is_made() {
         given
     };
     layouts.check(&[given("a")]).unwrap();
-    assert!(told(&[given("a"), given("b")]).contains("is in use"));
+    assert!(message(&[given("a"), given("b")]).contains("is in use"));
     // The first is complete, the second held.
     let held = layouts
         .make(&other, Stands::WhileHeld, &mut |_| {})
         .unwrap();
     assert_eq!(
-        told(&several),
+        message(&several),
         "another dbdyno is using layout other; wait until it has finished"
     );
     held.remove(&mut |_| {}).unwrap();
     layouts
         .make(&other, Stands::UntilRemoved, &mut |_| {})
         .unwrap();
-    assert!(told(&several).starts_with("layout other is made already; remove it with"));
+    assert!(message(&several).starts_with("layout other is made already; remove it with"));
     layouts.remove("other", &mut |_| {}).unwrap();
     assert_clean(parent, "checked");
 }

@@ -75,12 +75,12 @@ fn half_is_served_at_once_and_twice_waits() {
 #[test]
 fn what_became_due_in_a_halt_is_late_whatever_the_depth() {
     for threads in [1, 8, 64] {
-        let mut asked = offered(1000.0);
-        asked.storage[0].threads = threads;
-        asked.elapsed_s = Some(10);
+        let mut requested = offered(1000.0);
+        requested.storage[0].threads = threads;
+        requested.elapsed_s = Some(10);
         let (at, length) = (Duration::from_micros(2_000_500), Duration::from_secs(3));
         let device = MockDevice::of(64, Duration::from_micros(100)).with_halt(at, length);
-        let driver = mocked(&asked, &device).driver;
+        let driver = mocked(&requested, &device).driver;
         assert_eq!(
             driver.late_starts, 2999,
             "{threads}: all but the last millisecond's"
@@ -112,10 +112,10 @@ fn without_a_queue_the_views_agree() {
 /// Nothing begins while the machine halts; I/Os that became due begin afterwards, and their delay is the driver's.
 #[test]
 fn a_halt_of_the_machine_is_in_the_response_and_told_as_late() {
-    let mut asked = offered(100.0);
-    asked.storage[0].threads = 64;
+    let mut requested = offered(100.0);
+    requested.storage[0].threads = 64;
     let (at, length) = (Duration::from_millis(2001), Duration::from_millis(300));
-    let outcome = mocked(&asked, &fast().with_halt(at, length));
+    let outcome = mocked(&requested, &fast().with_halt(at, length));
     let stamps: Vec<u64> = of(&outcome, 0).iter().map(|r| r.intended_ns).collect();
     let even: Vec<u64> = (1..=stamps.len() as u64).map(|i| i * 10_000_000).collect();
     assert_eq!(stamps, even, "no intended start is skipped or moved");

@@ -21,7 +21,6 @@ pub fn validated(path: &Path, stream: Stream, validation: Validation) -> Run {
     run
 }
 
-/// A run that writes every block once, in order.
 pub fn writes_all(path: &Path, validation: Validation) -> Run {
     let all = Stream {
         read_pct: 0.0,
@@ -88,8 +87,8 @@ fn a_mixed_load_proves_itself_either_way() {
         let records = &outcome.trace.as_ref().unwrap().records;
         assert_one_at_a_time(records);
         let reads = records.iter().filter(|r| r.operation == Operation::Read);
-        let asked = outcome.all_cells[0].of(Operation::Read).operations;
-        assert!(reads.count() as u64 > asked + 500);
+        let requested = outcome.all_cells[0].of(Operation::Read).operations;
+        assert!(reads.count() as u64 > requested + 500);
     }
 }
 
@@ -139,10 +138,10 @@ fn a_changed_byte_is_found_with_its_place() {
     // The operation is the I/O's, and the position that of a sector in it.
     assert_eq!(fault.operation, Operation::Read);
     assert!((fault.offset_bytes..fault.offset_bytes + fault.size_bytes).contains(&at));
-    let told = fault.to_string();
+    let message = fault.to_string();
     let where_to_look = format!("corrupted block at offset {}:", 17 * BLOCK + 512 * 3);
     for part in ["SD sd1", &where_to_look, "corrupted block", "byte 30"] {
-        assert!(told.contains(part), "{told:?} does not say {part:?}");
+        assert!(message.contains(part), "{message:?} does not say {part:?}");
     }
 }
 
@@ -151,10 +150,10 @@ fn a_block_in_the_wrong_place_and_a_lost_write_are_named() {
     let outcome = damaged(Validation::default(), |path| {
         change(path, 9 * BLOCK, &block_at(path, 8 * BLOCK));
     });
-    let told = outcome.faults[0].to_string();
+    let message = outcome.faults[0].to_string();
     assert!(
-        told.contains(&format!("carries the address {}", 8 * BLOCK)),
-        "{told}"
+        message.contains(&format!("carries the address {}", 8 * BLOCK)),
+        "{message}"
     );
 
     let folder = tempfile::tempdir().unwrap();
@@ -165,10 +164,10 @@ fn a_block_in_the_wrong_place_and_a_lost_write_are_named() {
     with(&writes_all(&path, Validation::default()), &proofs);
     change(&path, 5 * BLOCK, &old);
     let outcome = with(&writes_all(&path, Validation::default()), &proofs);
-    let told = outcome.faults[0].to_string();
+    let message = outcome.faults[0].to_string();
     assert!(
-        told.contains("of generation 1, but 2 was written last"),
-        "{told}"
+        message.contains("of generation 1, but 2 was written last"),
+        "{message}"
     );
     assert_eq!(
         outcome.faults[0].operation,
@@ -180,8 +179,8 @@ fn a_block_in_the_wrong_place_and_a_lost_write_are_named() {
 #[test]
 fn zeros_may_be_passed_over() {
     let zeros = |path: &Path| change(path, 3 * BLOCK, &[0; BLOCK as usize]);
-    let told = damaged(Validation::default(), zeros).faults[0].to_string();
-    assert!(told.contains("zeros"), "{told}");
+    let message = damaged(Validation::default(), zeros).faults[0].to_string();
+    assert!(message.contains("zeros"), "{message}");
     let ignoring = Validation {
         ignore_zero_reads: true,
         ..Validation::default()
@@ -299,7 +298,6 @@ fn a_journal_proves_what_an_earlier_execution_wrote() {
 }
 
 const CHILD: &str = "DBDYNO_TEST_JOURNAL_FOLDER";
-/// Entries of the journal at the kill.
 const ENTRIES: u64 = 400;
 
 /// After a kill during writes, blocks that the journal calls stable are correct, and pending ones are old or new.
@@ -357,7 +355,6 @@ fn a_killed_execution_is_recovered() {
     assert!(count <= threads, "{count} writes were under way");
 }
 
-/// Runs in the process that is killed.
 fn writes_until_killed(folder: &Path) {
     let writes = Stream {
         read_pct: 0.0,
@@ -382,11 +379,11 @@ fn what_cannot_be_validated_is_refused() {
         sizes: Sizes::Weighted(sizes.to_vec()),
         ..stream("wd1", 0)
     };
-    let told = |run: &Run| try_run(run, |_| {}).unwrap_err().to_string();
-    let uneven = told(&validated(&path, uneven, Validation::default()));
+    let message = |run: &Run| try_run(run, |_| {}).unwrap_err().to_string();
+    let uneven = message(&validated(&path, uneven, Validation::default()));
     assert!(uneven.contains("multiples of the smallest"), "{uneven}");
     let nowhere = folder.path().join("nowhere");
-    let no_journal = told(&reads_all(&path, journaled(&nowhere, true)));
+    let no_journal = message(&reads_all(&path, journaled(&nowhere, true)));
     assert!(no_journal.contains("sd1.map"), "{no_journal}");
     // The block size of one SD of a space is that of all of them.
     let mut together = validated(&path, stream("wd1", 0), Validation::default());
@@ -397,12 +394,12 @@ fn what_cannot_be_validated_is_refused() {
         sizes: Sizes::Fixed(6 * KIB),
         ..stream("wd2", 1)
     });
-    let together = told(&together);
+    let together = message(&together);
     assert!(together.contains("multiples of the smallest"), "{together}");
     let mut twice = validated(&path, stream("wd1", 0), Validation::default());
     twice.storage.push(sd("sd2", &path));
     twice.streams.push(stream("wd2", 1));
-    let refused = told(&twice);
+    let refused = message(&twice);
     assert!(
         refused.contains("the same file or device as SD sd1"),
         "{refused}"

@@ -36,7 +36,6 @@ fn together(folder: &Path, blocks: [u64; 2], streams: Vec<Stream>, validation: &
     }
 }
 
-/// A run over every block of both SDs once.
 fn all(folder: &Path, read_pct: f64, validation: &Validation) -> Run {
     let all = Stream {
         read_pct,
@@ -49,7 +48,6 @@ fn all(folder: &Path, read_pct: f64, validation: &Validation) -> Run {
     }
 }
 
-/// SD and offset of each fault.
 fn places(outcome: &Outcome) -> BTreeSet<(&str, u64)> {
     let faults = outcome.faults.iter();
     faults
@@ -78,8 +76,8 @@ fn a_corrupted_block_of_concatenated_sds_is_found_on_its_sd() {
     let expected = BTreeSet::from([("sd1", 64 * BLOCK + 512), ("sd2", 7 * BLOCK)]);
     assert_eq!(places(&read), expected);
     let on_sd2 = read.faults.iter().find(|fault| fault.sd == "sd2").unwrap();
-    let told = on_sd2.to_string();
-    assert!(told.contains("it belongs to another SD"), "{told}");
+    let message = on_sd2.to_string();
+    assert!(message.contains("it belongs to another SD"), "{message}");
 }
 
 /// Random and strided transfers of two sizes, some of which would straddle both SDs.
@@ -222,6 +220,6 @@ fn the_first_block_of_every_concatenated_device_is_spared() {
     assert_eq!(done, expected.collect());
 
     devices.storage[1].size_bytes = Some(BLOCK);
-    let told = try_run(&devices, |_| {}).unwrap_err().to_string();
-    assert!(told.contains("sd1 and sd2"), "{told}");
+    let message = try_run(&devices, |_| {}).unwrap_err().to_string();
+    assert!(message.contains("sd1 and sd2"), "{message}");
 }

@@ -20,12 +20,12 @@ fn two() -> Run {
 }
 
 fn paced(iops: f64, arrivals: Arrivals) -> Outcome {
-    let asked = Run {
+    let requested = Run {
         rate: Rate::Fixed { iops },
         arrivals,
         ..one()
     };
-    mocked(&asked, &fast())
+    mocked(&requested, &fast())
 }
 
 fn intended(outcome: &Outcome) -> Vec<u64> {
@@ -66,7 +66,7 @@ fn spikes_begin_on_the_second() {
 #[test]
 fn the_rate_varies_by_the_second() {
     let steps = [200.0, 1000.0].map(|iops| RateStep { iops, seconds: 1 });
-    let asked = Run {
+    let requested = Run {
         rate: Rate::Variable {
             steps: steps.to_vec(),
         },
@@ -75,7 +75,7 @@ fn the_rate_varies_by_the_second() {
         ..one()
     };
     let mut of_second = [0_u64; 3];
-    for at in intended(&mocked(&asked, &fast())) {
+    for at in intended(&mocked(&requested, &fast())) {
         // An even gap ends on the second and belongs to the previous one.
         of_second[((at - 1) / S) as usize] += 1;
     }
@@ -85,11 +85,11 @@ fn the_rate_varies_by_the_second() {
 
 #[test]
 fn a_rate_is_shared_by_skew() {
-    let mut asked = two();
-    asked.streams[0].share = 0.7;
-    asked.streams[1].share = 0.3;
-    asked.rate = Rate::Fixed { iops: 2000.0 };
-    let outcome = mocked(&asked, &fast());
+    let mut requested = two();
+    requested.streams[0].share = 0.7;
+    requested.streams[1].share = 0.3;
+    requested.rate = Rate::Fixed { iops: 2000.0 };
+    let outcome = mocked(&requested, &fast());
     let all = outcome.trace.as_ref().unwrap().records.clone();
     let done = all.len() as f64;
     assert_eq!(outcome.unserved, 0);
@@ -100,17 +100,17 @@ fn a_rate_is_shared_by_skew() {
 /// A controlled maximum keeps shares although one SD is a hundred times faster.
 #[test]
 fn the_slower_sd_holds_the_faster_back() {
-    let mut asked = two();
-    asked.arrivals = Arrivals::Deterministic;
-    asked.streams[0].share = 0.25;
-    asked.streams[1].share = 0.75;
+    let mut requested = two();
+    requested.arrivals = Arrivals::Deterministic;
+    requested.streams[0].share = 0.25;
+    requested.streams[1].share = 0.75;
     let mut done = |controlled: bool| {
-        asked.rate = Rate::Max {
+        requested.rate = Rate::Max {
             controlled,
             curve: false,
         };
         let device = MockDevice::new(64, |io| Duration::from_micros([1000, 10][io.storage]));
-        let cells = mocked(&asked, &device).all_cells;
+        let cells = mocked(&requested, &device).all_cells;
         [0, 1].map(|i| cells[i].all().operations)
     };
     // Eight at a time, 1 ms each, for two seconds. The faster stream may lead by the 2000 I/Os of the slower one's
@@ -133,11 +133,11 @@ fn priorities_decide_who_waits() {
         ..stream(name, 0)
     };
     let streams = vec![stream_of("second", 2, 1e5), stream_of("first", 1, 20.0)];
-    let asked = Run {
+    let requested = Run {
         arrivals: Arrivals::Deterministic,
         ..run(vec![only], streams)
     };
-    let outcome = mocked(&asked, &MockDevice::of(1, Duration::from_millis(7)));
+    let outcome = mocked(&requested, &MockDevice::of(1, Duration::from_millis(7)));
     let first = of(&outcome, 1);
     // Due every 50 ms, the last but one at 1.95 s; each begins as soon as the current I/O ends.
     assert_eq!(first.len(), 39);

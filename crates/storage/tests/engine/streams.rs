@@ -11,7 +11,6 @@ use super::common::{KIB, MIB, assert_share, fast, mocked, of, of_size, reads, ru
 
 const SIZE: u64 = 64 * MIB;
 const BLOCK: u64 = 4 * KIB;
-/// I/Os per second of each stream, enough for the statistics.
 const IOPS: f64 = 1500.0;
 
 fn percent(low_pct: f64, high_pct: f64) -> Range {
@@ -117,11 +116,11 @@ static ALL: LazyLock<Outcome> = LazyLock::new(|| {
     let rate = Rate::Fixed {
         iops: IOPS * streams.len() as f64,
     };
-    let asked = Run {
+    let requested = Run {
         rate,
         ..run(sds, streams)
     };
-    mocked(&asked, &fast())
+    mocked(&requested, &fast())
 });
 
 fn named(name: &str) -> Vec<TraceRecord> {
@@ -304,10 +303,9 @@ fn an_offset_moves_every_address() {
     assert_share("moved", &records, 1.0, |r| r.offset_bytes % BLOCK == 512);
 }
 
-/// Two streams draw different addresses, and a seed repeats a run.
 #[test]
 fn a_seed_repeats_the_run() {
-    let asked = Run {
+    let requested = Run {
         rate: Rate::Fixed { iops: 1000.0 },
         arrivals: Arrivals::Uniform,
         ..run(vec![of_size("sd1", SIZE)], vec![mixed("wd1", 0)])
@@ -320,9 +318,9 @@ fn a_seed_repeats_the_run() {
     };
     let slow = MockDevice::of(1, Duration::from_micros(1200));
     let (first, second, slow) = (
-        mocked(&asked, &fast()),
-        mocked(&asked, &fast()),
-        mocked(&asked, &slow),
+        mocked(&requested, &fast()),
+        mocked(&requested, &fast()),
+        mocked(&requested, &slow),
     );
     assert_eq!(what(&first), what(&second));
     let slow = what(&slow);

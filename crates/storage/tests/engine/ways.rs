@@ -20,7 +20,7 @@ fn what_was_recorded_is_what_the_disk_holds() {
     let neighbour = folder.path().join("neighbour");
     std::fs::write(&neighbour, "untouched").unwrap();
     let path = file(folder.path(), "data", 64 * MIB);
-    let asked = Run {
+    let requested = Run {
         rate: Rate::Fixed { iops: 1000.0 },
         ..one(
             &path,
@@ -42,7 +42,9 @@ fn what_was_recorded_is_what_the_disk_holds() {
     };
     for without_ring in [false, true] {
         file(folder.path(), "data", 64 * MIB);
-        let outcome = until(1000, &asked, |options| options.without_ring = without_ring);
+        let outcome = until(1000, &requested, |options| {
+            options.without_ring = without_ring
+        });
         assert_eq!(matches!(outcome.way, Way::Threads { .. }), without_ring);
         let mut written: HashMap<u64, ()> = HashMap::new();
         for record in of(&outcome, 0) {
@@ -137,8 +139,10 @@ fn the_limit_in_flight_is_kept_and_shared() {
     sds[1].threads = 5;
     let streams = vec![stream("wd1", 0), stream("wd2", 0), stream("wd3", 1)];
     for without_ring in [false, true] {
-        let asked = run(sds.clone(), streams.clone());
-        let outcome = until(3000, &asked, |options| options.without_ring = without_ring);
+        let requested = run(sds.clone(), streams.clone());
+        let outcome = until(3000, &requested, |options| {
+            options.without_ring = without_ring
+        });
         let records = &outcome.trace.as_ref().unwrap().records;
         for (storage, limit) in [(0, 3), (1, 5)] {
             let mut events: Vec<(u64, i32)> = Vec::new();
@@ -226,7 +230,7 @@ fn a_stream_that_ends_ends_the_run() {
 #[test]
 fn an_amount_of_data_ends_a_run() {
     let limit = 700 * 4 * KIB;
-    let asked = Run {
+    let requested = Run {
         elapsed_s: Some(30),
         rate: Rate::Fixed { iops: 500.0 },
         arrivals: Arrivals::Deterministic,
@@ -236,7 +240,7 @@ fn an_amount_of_data_ends_a_run() {
         },
         ..run(vec![of_size("sd1", 16 * MIB)], vec![stream("wd1", 0)])
     };
-    let outcome = mocked(&asked, &fast());
+    let outcome = mocked(&requested, &fast());
     assert_eq!(outcome.ended, Ended::DataLimit);
     // The first second does not count, and the second one is not enough.
     assert_eq!(outcome.elapsed.as_secs(), 3);
@@ -253,7 +257,7 @@ fn files_are_brought_to_their_size() {
     let mut sds = vec![sd("sd1", &path), sd("sd2", &missing)];
     sds[0].size_bytes = Some(2 * MIB + 512);
     sds[1].size_bytes = Some(8 * KIB);
-    let asked = run(
+    let requested = run(
         sds,
         vec![
             stream("wd1", 0),
@@ -263,14 +267,14 @@ fn files_are_brought_to_their_size() {
             },
         ],
     );
-    let refused = try_run(&asked, |_| {}).unwrap_err().to_string();
+    let refused = try_run(&requested, |_| {}).unwrap_err().to_string();
     assert!(
         refused.contains("sd1") && refused.contains("format"),
         "{refused}"
     );
     assert!(!missing.exists(), "a refusal makes no file");
 
-    let format = engine::format_run(std::slice::from_ref(&asked), false, None).unwrap();
+    let format = engine::format_run(std::slice::from_ref(&requested), false, None).unwrap();
     let outcome = try_run(&format, |options| options.may_grow = true).unwrap();
     assert_eq!(
         (outcome.ended, outcome.faults_count),
@@ -283,17 +287,16 @@ fn files_are_brought_to_their_size() {
     assert!(!data.chunks(512).any(is_hole));
     assert_eq!(std::fs::metadata(&missing).unwrap().len(), 8 * KIB);
     assert_eq!(
-        engine::format_run(std::slice::from_ref(&asked), false, None),
+        engine::format_run(std::slice::from_ref(&requested), false, None),
         None
     );
-    assert!(engine::format_run(std::slice::from_ref(&asked), true, None).is_some());
-    try_run(&asked, |_| {}).unwrap();
+    assert!(engine::format_run(std::slice::from_ref(&requested), true, None).is_some());
+    try_run(&requested, |_| {}).unwrap();
 }
 
-/// Intervals and totals agree; the warm-up is only in the intervals.
 #[test]
 fn intervals_add_up_to_the_totals() {
-    let asked = Run {
+    let requested = Run {
         elapsed_s: Some(2),
         warmup_s: 1,
         rate: Rate::Fixed { iops: 800.0 },
@@ -304,8 +307,8 @@ fn intervals_add_up_to_the_totals() {
     let device = MockDevice::of(4, Duration::from_millis(3));
     let options = Options::new(1, &stop);
     let outcome = device
-        .run(&asked, &options, &mut |told| {
-            if let EngineEvent::Interval(interval) = told {
+        .run(&requested, &options, &mut |message| {
+            if let EngineEvent::Interval(interval) = message {
                 intervals.push(interval.clone());
             }
         })
@@ -340,12 +343,14 @@ fn writes_are_synchronized_one_by_one() {
     };
     for without_ring in [false, true] {
         let synced = |path: &Path, bytes: u64| {
-            let mut asked = one(path, half.clone());
-            asked.rate = Rate::Fixed { iops: 100.0 };
-            asked.storage[0].size_bytes = Some(bytes);
-            asked.storage[0].open_flags.sync_each = true;
-            asked.errors.count_max = 1_000_000;
-            until(200, &asked, |options| options.without_ring = without_ring)
+            let mut requested = one(path, half.clone());
+            requested.rate = Rate::Fixed { iops: 100.0 };
+            requested.storage[0].size_bytes = Some(bytes);
+            requested.storage[0].open_flags.sync_each = true;
+            requested.errors.count_max = 1_000_000;
+            until(200, &requested, |options| {
+                options.without_ring = without_ring
+            })
         };
         let fine = synced(&path, MIB);
         assert_eq!(fine.faults, []);

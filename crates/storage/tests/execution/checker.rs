@@ -9,7 +9,6 @@ use storage::run::{Arrivals, Range, Rate, Run, Seek, Sizes, Stream};
 
 use super::distribution::{assert_share, distance, exponential, uniform};
 
-/// Smallest number of I/Os from which a share is judged.
 const FEWEST: usize = 100;
 /// A controlled maximum lets a stream run ahead by this many of its I/Os.
 const AHEAD: f64 = 2000.0;
@@ -262,7 +261,6 @@ fn in_flight_max(records: &[&TraceRecord]) -> i64 {
     depths.max().unwrap_or(0)
 }
 
-/// Asserts that a controlled maximum keeps the shares of its streams.
 fn check_shares(name: &str, run: &Run, records: &[TraceRecord]) {
     if !matches!(
         run.rate,

@@ -1,5 +1,3 @@
-//! Checks of a list before its first I/O, and its exclusive block devices.
-
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
 
@@ -79,8 +77,8 @@ fn the_whole_list_is_checked_before_the_first_io() {
         ),
         ("lun=$dir/large,threads=40000", "", "I/Os in flight"),
     ] {
-        let told = refused_at_once(&place, sd, run);
-        assert!(told.contains(said), "{sd}: {told}");
+        let message = refused_at_once(&place, sd, run);
+        assert!(message.contains(said), "{sd}: {message}");
     }
 }
 
@@ -96,8 +94,8 @@ fn a_device_in_use_is_told_before_the_first_io() {
     let holder = alone.read(true).custom_flags(libc::O_EXCL);
     let _held = holder.open(device.path()).unwrap();
     let sd = format!("lun={},openflags=o_direct", device.path().display());
-    let told = refused_at_once(&place, &sd, ",rdpct=0");
-    assert!(told.contains("mounted or otherwise in use"), "{told}");
+    let message = refused_at_once(&place, &sd, ",rdpct=0");
+    assert!(message.contains("mounted or otherwise in use"), "{message}");
 }
 
 /// The files exceed the space of any machine, so nothing is created.
@@ -105,10 +103,10 @@ fn a_device_in_use_is_told_before_the_first_io() {
 fn files_that_there_is_no_room_for_are_not_begun() {
     let place = Workspace::new();
     let text = "sd=sd1,lun=$dir/f,size=900000t\nrd=rd1,sd=sd1,iorate=100,elapsed=2\n";
-    let told = place.play(text).ended.unwrap_err().to_string();
+    let message = place.play(text).ended.unwrap_err().to_string();
     assert!(
-        told.contains("need 989560464998400000 bytes") && told.contains("are free"),
-        "{told}"
+        message.contains("need 989560464998400000 bytes") && message.contains("are free"),
+        "{message}"
     );
     assert!(!place.path("f").exists());
 }

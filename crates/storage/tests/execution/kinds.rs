@@ -16,7 +16,7 @@ pub fn fifo(path: &Path) {
 }
 
 /// Refusal of a list that names a FIFO called `name`; `None` if it was carried out.
-fn told(name: &'static str, text: &'static str) -> Option<String> {
+fn message(name: &'static str, text: &'static str) -> Option<String> {
     let (sender, answer) = channel();
     std::thread::spawn(move || {
         let place = Workspace::new();
@@ -64,7 +64,7 @@ fn a_fifo_keeps_nobody_waiting() {
         ),
     ] {
         let text: &str = format!("{text}{RUN}").leak();
-        let sentence = told(name, text).unwrap_or_else(|| panic!("{name} is taken"));
+        let sentence = message(name, text).unwrap_or_else(|| panic!("{name} is taken"));
         assert!(sentence.contains(said), "{name}: {sentence}");
         assert!(!sentence.contains("os error"), "{name}: {sentence}");
     }
@@ -73,7 +73,7 @@ fn a_fifo_keeps_nobody_waiting() {
 #[test]
 fn a_file_to_be_scanned_is_not_even_looked_for() {
     let text = format!("messagescan=$dir/messages\nsd=sd1,lun=$dir/data\n{RUN}").leak();
-    assert_eq!(told("messages", text), None);
+    assert_eq!(message("messages", text), None);
 }
 
 /// A monitor file that becomes a FIFO during runs is ignored without waiting.
@@ -117,11 +117,11 @@ fn an_included_fifo_is_refused() {
     std::fs::write(&file, "include=more\n").unwrap();
     let (sender, answer) = channel();
     std::thread::spawn(move || {
-        let asked = storage::language::CommandLine {
+        let command = storage::language::CommandLine {
             files: vec![file],
             ..Default::default()
         };
-        let refused = storage::language::script(&asked, &storage::language::read_file);
+        let refused = storage::language::script(&command, &storage::language::read_file);
         sender.send(refused.unwrap_err().to_string()).unwrap();
     });
     let sentence = answer.recv_timeout(PATIENCE).unwrap();

@@ -1,5 +1,3 @@
-//! Steps before, between and after runs.
-
 use std::time::{Duration, SystemTime};
 
 use storage::execution::{Completion, ExecutionError};
@@ -178,20 +176,20 @@ fn a_corrupted_block_is_told_at_once() {
         ..Onlooker::default()
     };
     let played = place.play_before(text, onlooker);
-    let told = "SD sd1: read of 4096 bytes at offset 20480";
+    let message = "SD sd1: read of 4096 bytes at offset 20480";
     let shown = &played.onlooker.shown;
-    let line = shown.lines().find(|line| line.contains(told)).unwrap();
+    let line = shown.lines().find(|line| line.contains(message)).unwrap();
     assert!(
         line.as_bytes()[2] == b':' && line.contains("byte 100"),
         "{line}"
     );
     let last = shown.rfind("avg_").unwrap();
     assert!(
-        shown.find(told).unwrap() < last,
+        shown.find(message).unwrap() < last,
         "before the end of its run"
     );
     let errors = place.page("errorlog");
-    assert_eq!(errors.matches(told).count(), 1, "{errors}");
+    assert_eq!(errors.matches(message).count(), 1, "{errors}");
     assert!(errors.contains(line), "{errors}");
     assert!(played.ended.is_err());
 }

@@ -35,23 +35,20 @@ struct Workspace {
     folder: TempDir,
 }
 
-/// Result of a list.
 struct Played {
     ended: Result<Completion, ExecutionError>,
     onlooker: Onlooker,
 }
 
-/// Result of a run.
 struct Stored {
     repetition: u32,
     run: Run,
     /// Counted I/Os, and their rate.
     operations: u64,
     rate: f64,
-    /// Share of each stream.
     shares: Vec<f64>,
     steadiness: Option<Steadiness>,
-    told: Vec<String>,
+    findings: Vec<String>,
     is_missed: bool,
 }
 
@@ -62,7 +59,6 @@ struct Onlooker {
     done: Vec<Stored>,
     /// File that is written at `monitor_at`, as (path, text).
     monitor: Option<(PathBuf, &'static str)>,
-    /// Text that triggers the monitor file.
     monitor_at: &'static str,
     /// File that a stranger writes to after the first run.
     spoiled: Option<PathBuf>,
@@ -97,7 +93,7 @@ impl Audience for Onlooker {
             rate: outcome.rate_iops(),
             shares: outcome.shares(done.run.streams.len()),
             steadiness: done.steadiness.cloned(),
-            told: done.told.iter().map(ToString::to_string).collect(),
+            findings: done.findings.iter().map(ToString::to_string).collect(),
             is_missed: done.is_missed,
         });
         if let Some(path) = self.spoiled.take() {
@@ -132,7 +128,7 @@ impl Workspace {
 
     fn script(&self, text: &str) -> Script {
         let text = text.replace("$dir", &self.folder.path().display().to_string());
-        let asked = CommandLine {
+        let command = CommandLine {
             files: vec![PathBuf::from("p")],
             ..CommandLine::default()
         };
@@ -143,10 +139,9 @@ impl Workspace {
                 read_file(path)
             }
         };
-        script(&asked, &read).unwrap()
+        script(&command, &read).unwrap()
     }
 
-    /// Carries out the list of a text.
     fn play(&self, text: &str) -> Played {
         self.play_before(text, Onlooker::default())
     }
@@ -156,13 +151,12 @@ impl Workspace {
         self.mock_before(text, Onlooker::default())
     }
 
-    /// Searches rates, in virtual time.
     fn search(&self, text: &str, slo: Slo, device: &MockDevice<'_>) -> Played {
         self.carry_out(
             text,
             Onlooker::default(),
             Some(slo),
-            &|run, options, told| device.run(run, options, told),
+            &|run, options, report| device.run(run, options, report),
         )
     }
 
@@ -173,8 +167,8 @@ impl Workspace {
 
     fn mock_before(&self, text: &str, onlooker: Onlooker) -> Played {
         let device = MockDevice::of(1024, Duration::from_micros(1));
-        self.carry_out(text, onlooker, None, &|run, options, told| {
-            device.run(run, options, told)
+        self.carry_out(text, onlooker, None, &|run, options, report| {
+            device.run(run, options, report)
         })
     }
 

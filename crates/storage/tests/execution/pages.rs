@@ -5,7 +5,6 @@ use super::Workspace;
 const TEXT: &str = "histogram=(default,100u,1m,1s)\nsd=sd1,lun=$dir/f\nsd=sd2,lun=$dir/g\nwd=wd1,sd=sd*,rdpct=70,skew=70,xf=4k\nwd=wd2,sd=sd1,xf=8k,seekpct=0\n\
     rd=rd1,wd=*,iorate=2000,elapsed=3,interval=1\nrd=rd2,wd=wd2,iorate=100,elapsed=2,warmup=1\n";
 
-/// Rows of the flat file by the names of their columns.
 fn rows(page: &str) -> Vec<BTreeMap<String, String>> {
     let mut lines = page.lines().filter(|line| !line.starts_with(['*', '<']));
     let names: Vec<&str> = lines.next().unwrap().split_whitespace().collect();

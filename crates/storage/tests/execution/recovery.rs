@@ -170,8 +170,8 @@ fn nothing_is_brought_to_its_size_before_a_recovery() {
     file.unwrap().set_len(100 * BLOCK as u64).unwrap();
     let before = state(&place);
     for journal in ["recover", "(recover,only)"] {
-        let told = place.play(&list(journal)).ended.unwrap_err().to_string();
-        assert!(told.contains("has 409600 bytes"), "{told}");
+        let message = place.play(&list(journal)).ended.unwrap_err().to_string();
+        assert!(message.contains("has 409600 bytes"), "{message}");
         assert!(state(&place) == before, "{journal}");
     }
 }

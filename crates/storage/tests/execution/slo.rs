@@ -1,5 +1,3 @@
-//! Highest rate that meets a response-time objective, in virtual time.
-
 use std::cell::Cell;
 use std::time::Duration;
 
@@ -20,7 +18,6 @@ fn searched(text: &str, objective: &str, device: &MockDevice<'_>) -> Played {
     place.search(text, Slo::usual(objective.parse().unwrap()), device)
 }
 
-/// The rate that was found, with the sentences.
 fn found(played: Played) -> (f64, Vec<String>) {
     assert_eq!(played.ended.unwrap(), Completion::Whole);
     let [done] = played.onlooker.done.as_slice() else {
@@ -34,7 +31,7 @@ fn found(played: Played) -> (f64, Vec<String>) {
         (done.rate / iops - 1.0).abs() < 0.1,
         "what is kept was measured at that rate"
     );
-    (iops, done.told.clone())
+    (iops, done.findings.clone())
 }
 
 #[test]
@@ -43,20 +40,20 @@ fn the_highest_rate_that_holds_is_found_with_its_evidence() {
     place.file("f", 16 << 20);
     let device = MockDevice::of(1, SERVICE);
     let slo = Slo::usual("p99=5ms".parse().unwrap());
-    let (iops, told) = found(place.search(CAPPED, slo, &device));
+    let (iops, message) = found(place.search(CAPPED, slo, &device));
     // One server, exponential arrivals and a constant service: at about three quarters of the maximum p99 is 5 ms.
-    assert!((1400.0..1600.0).contains(&iops), "{told:?}");
+    assert!((1400.0..1600.0).contains(&iops), "{message:?}");
     assert!(
-        told[0].starts_with(&format!("{iops:.1} I/Os/s meet p99=5ms, ")),
-        "{told:?}"
+        message[0].starts_with(&format!("{iops:.1} I/Os/s meet p99=5ms, ")),
+        "{message:?}"
     );
-    assert!(told[1].starts_with("rates tried: "), "{told:?}");
-    let evidence = &told[2];
+    assert!(message[1].starts_with("rates tried: "), "{message:?}");
+    let evidence = &message[2];
     assert!(
         evidence.starts_with(&format!("p99: at {iops:.1}/s ")) && evidence.contains(" I/Os; at "),
         "{evidence}"
     );
-    assert!(place.page("totals").contains(told[0].as_str()));
+    assert!(place.page("totals").contains(message[0].as_str()));
     assert!(
         place
             .page("summary")
@@ -78,12 +75,12 @@ fn a_measurement_that_fails_by_chance_is_made_again() {
             SERVICE
         }
     });
-    let (paused, told) = found(searched(CAPPED, "p99=5ms", &device));
+    let (paused, message) = found(searched(CAPPED, "p99=5ms", &device));
     assert!(
         (paused / calm - 1.0).abs() < 0.1,
-        "{paused} and {calm}: {told:?}"
+        "{paused} and {calm}: {message:?}"
     );
-    assert!(told[1].contains("met it in 2 of 3"), "{told:?}");
+    assert!(message[1].contains("met it in 2 of 3"), "{message:?}");
 }
 
 /// A p99 needs 1000 I/Os, so no rate with fewer is tried.

@@ -13,12 +13,12 @@ fn everything_is_written_over_before_the_first_run() {
     let played = place.play(&text);
     assert_eq!(played.ended.unwrap(), Completion::Whole);
     let done = &played.onlooker.done;
-    let told: Vec<(&str, &str)> = done
+    let message: Vec<(&str, &str)> = done
         .iter()
         .map(|done| (done.run.name.as_str(), done.run.loops.as_str()))
         .collect();
     assert_eq!(
-        told,
+        message,
         [
             ("SD_precondition", "time=1"),
             ("SD_precondition", "time=2"),
@@ -55,7 +55,7 @@ fn rounds_end_with_a_verdict_and_the_last_of_them_count() {
     assert_eq!((done.operations, done.rate), (1500, 300.0));
     let summary = place.page("summary");
     assert!(summary.contains("For loops: round=5"), "{summary}");
-    assert!(summary.contains(&done.told[0]), "{summary}");
+    assert!(summary.contains(&done.findings[0]), "{summary}");
 }
 
 /// Both runs take turns, the one with the smaller writes is judged, and the last five rounds of each count.
@@ -81,9 +81,9 @@ fn a_matrix_is_gone_through_in_rounds_and_judged_by_one_run() {
         );
         assert_eq!(steadiness.values.len(), 5);
         assert!(
-            done.told[0].starts_with(&format!("rd1 {loops}")),
+            done.findings[0].starts_with(&format!("rd1 {loops}")),
             "{:?}",
-            done.told
+            done.findings
         );
         // The second of each of five rounds has 300 I/Os.
         assert_eq!(done.operations, 1500);

@@ -15,7 +15,6 @@ use super::checker::check;
 const SD_BYTES: u64 = 16 << 20;
 /// Recorded I/Os of each worker; memory is touched only as needed.
 const TRACE_MAX: usize = 4_000_000;
-/// Smallest number of I/Os of a run with a rate.
 const IOS: f64 = 400.0;
 
 fn example(name: &str) -> PathBuf {
@@ -38,12 +37,12 @@ fn read(place: &Workspace, name: &str) -> Script {
         text = text.replace("/data/", &format!("{folder}/"));
         text = text.replace("size=64m", &format!("size={SD_BYTES}"));
     }
-    let asked = CommandLine {
+    let command = CommandLine {
         files: vec![PathBuf::from(name)],
         variables,
         ..CommandLine::default()
     };
-    script(&asked, &|_| Ok(text.clone())).unwrap()
+    script(&command, &|_| Ok(text.clone())).unwrap()
 }
 
 /// The printed list of the real tool, without the run that formats.
@@ -77,7 +76,6 @@ fn recorded(run: &Run) -> Outcome {
     device.run(&run, &options, &mut |_| {}).unwrap()
 }
 
-/// Asserts that the recording of every line complies with it.
 fn every_line_is_done(parameters: &str, list: &str) {
     let place = Workspace::new();
     let script = read(&place, parameters);
@@ -112,7 +110,6 @@ fn every_run_of_the_other_examples_does_what_its_line_says() {
     every_line_is_done("parm3.txt", "parm3.runs");
 }
 
-/// The format writes each block of the files once.
 #[test]
 fn the_format_does_what_its_line_says() {
     let place = Workspace::new();

@@ -135,8 +135,8 @@ fn only_what_is_missing_is_formatted() {
         folder.path().display()
     );
     let runs = read(&text).unwrap().runs;
-    let parts = |anew| -> Vec<(String, Range)> {
-        let format = format_run(&runs, anew, Some(64 << 10)).unwrap();
+    let parts = |rewrite| -> Vec<(String, Range)> {
+        let format = format_run(&runs, rewrite, Some(64 << 10)).unwrap();
         let streams = format.streams.into_iter();
         streams.map(|s| (s.workload, s.range)).collect()
     };
@@ -148,7 +148,6 @@ fn only_what_is_missing_is_formatted() {
     assert_eq!(parts(true), [part("a", 0), part("b", 0), part("c", 0)]);
 }
 
-/// The canonical form distinguishes runs of one name.
 #[test]
 fn what_workloads_do_is_written_in_one_form() {
     let sd = "sd=sd1,lun=/d/f\nsd=sd2,lun=/d/g,align=4k\n";

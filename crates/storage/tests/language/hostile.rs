@@ -85,7 +85,6 @@ fn piece(source: &mut Source) -> String {
     }
 }
 
-/// Asserts the invariants of every list.
 fn sound(runs: &[Run]) {
     assert!(!runs.is_empty() && runs.len() <= RUNS_MAX);
     for (index, run) in runs.iter().enumerate() {
@@ -163,8 +162,8 @@ fn any_options_are_understood_or_refused() {
                 _ => (*source.pick(&options)).to_owned(),
             });
         }
-        if let Ok(asked) = command_line(&arguments)
-            && let Ok(script) = script(&asked, &|_| Ok(file.clone()))
+        if let Ok(command) = command_line(&arguments)
+            && let Ok(script) = script(&command, &|_| Ok(file.clone()))
         {
             sound(&script.runs);
         }

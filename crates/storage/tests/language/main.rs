@@ -22,7 +22,6 @@ fn example(name: &str) -> PathBuf {
     Path::new("tests/vdbench").join(name)
 }
 
-/// The script of a file and further options.
 fn read_example(name: &str, also: &[&str]) -> Script {
     let file = example(name).display().to_string();
     let arguments: Vec<String> = ["-f", &file]
@@ -34,18 +33,17 @@ fn read_example(name: &str, also: &[&str]) -> Script {
 }
 
 fn read(text: &str) -> Result<Script, LanguageError> {
-    let asked = CommandLine {
+    let command = CommandLine {
         files: vec![PathBuf::from("p")],
         ..CommandLine::default()
     };
-    script(&asked, &|_| Ok(text.to_owned()))
+    script(&command, &|_| Ok(text.to_owned()))
 }
 
 fn runs(text: &str) -> Vec<Run> {
     read(text).unwrap().runs
 }
 
-/// The single run of an RD after an SD and a WD.
 fn only_run(sd: &str, wd: &str, rd: &str) -> Run {
     let text = format!("sd=sd1,lun=/d/f,{sd}\nwd=wd1,sd=sd1,{wd}\nrd=rd1,wd=wd1,iorate=100,{rd}\n");
     let mut runs = runs(&text);

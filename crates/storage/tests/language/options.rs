@@ -1,17 +1,14 @@
-//! Options after the verb, and the combination of files.
-
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use storage::language::{CommandLine, Repeat, Script, command_line, script};
 
-fn asked(line: &str) -> Result<CommandLine, String> {
+fn command(line: &str) -> Result<CommandLine, String> {
     let arguments: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
     command_line(&arguments).map_err(|error| error.to_string())
 }
 
-/// Reads `line` with files that are given as (path, text).
 fn read(line: &str, files: &[(&str, &str)]) -> Result<Script, String> {
     let files: BTreeMap<&Path, &str> = files
         .iter()
@@ -23,7 +20,7 @@ fn read(line: &str, files: &[(&str, &str)]) -> Result<Script, String> {
             .map(|text| (*text).to_owned())
             .ok_or_else(|| io::ErrorKind::NotFound.into())
     };
-    script(&asked(line)?, &open).map_err(|error| error.to_string())
+    script(&command(line)?, &open).map_err(|error| error.to_string())
 }
 
 const SD: (&str, &str) = ("sd", "sd=sd1,lun=$dir/!name.dat,size=$size\n");
@@ -31,8 +28,8 @@ const RD: (&str, &str) = ("rd", "rd=rd1,sd=sd1,iorate=max,elapsed=30\n");
 
 #[test]
 fn options_are_read_as_they_are_written() {
-    let all =
-        asked("-f a b -o out.tod -s -e 60 -i5 -w 1m -vr -j -l 3 dir=/d -m 4 + elapsed=2").unwrap();
+    let all = command("-f a b -o out.tod -s -e 60 -i5 -w 1m -vr -j -l 3 dir=/d -m 4 + elapsed=2")
+        .unwrap();
     assert_eq!(all.files, [PathBuf::from("a"), PathBuf::from("b")]);
     assert_eq!(
         (all.output.as_deref(), all.simulate),
@@ -72,7 +69,7 @@ fn options_that_are_not_known_are_refused() {
         ("-f a -s b", "neither an option nor NAME=VALUE"),
         ("-f a --archive x", "long options go before -f"),
     ] {
-        let sentence = asked(line).unwrap_err();
+        let sentence = command(line).unwrap_err();
         assert!(sentence.contains(said), "{line}: {sentence}");
     }
 }

@@ -9,13 +9,13 @@ fn runs(profile: &str, size: &str) -> Vec<Run> {
         name: name.to_owned(),
         value: value.to_owned(),
     };
-    let asked = CommandLine {
+    let command = CommandLine {
         files: vec![PathBuf::from("profile")],
         variables: vec![variable("lun", "/d/f"), variable("size", size)],
         ..CommandLine::default()
     };
     let text = Profile::named(profile).unwrap().text();
-    script(&asked, &|_| Ok(text.to_owned())).unwrap().runs
+    script(&command, &|_| Ok(text.to_owned())).unwrap().runs
 }
 
 #[test]
@@ -62,7 +62,7 @@ fn only_the_log_is_synchronous_and_everything_is_direct() {
 }
 
 /// Parameters of a run on one storage, without names.
-fn asked(run: &Run) -> (Option<u32>, u32, u32, u32, f64, Seek, Sizes) {
+fn command(run: &Run) -> (Option<u32>, u32, u32, u32, f64, Seek, Sizes) {
     let stream = &run.streams[0];
     (
         run.elapsed_s,
@@ -95,8 +95,8 @@ fn mixed_runs_are_those_of_the_published_study() {
     let published = script(&lines, &|_| Ok(published.to_owned())).unwrap().runs;
     let ours = runs("mixed", "1g");
     assert_eq!(
-        ours.iter().map(asked).collect::<Vec<_>>(),
-        published.iter().map(asked).collect::<Vec<_>>()
+        ours.iter().map(command).collect::<Vec<_>>(),
+        published.iter().map(command).collect::<Vec<_>>()
     );
     assert!(ours.iter().all(|run| run.storage[0].open_flags.direct));
 }

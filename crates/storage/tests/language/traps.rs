@@ -32,12 +32,12 @@ fn a_comment_that_looks_like_a_parameter_is_named() {
         (",size = 64m", "", 1, "= 64m"),
     ] {
         let text = list(sd, rd);
-        let told = match read(&text) {
+        let message = match read(&text) {
             Ok(script) => script.hints.concat(),
             Err(error) => error.to_string(),
         };
         let hint = format!("p:{line}: a blank begins a comment, so \"{comment}\" is ignored");
-        assert!(told.contains(&hint), "{text}: {told}");
+        assert!(message.contains(&hint), "{text}: {message}");
     }
     for (sd, rd) in [
         ("", ""),

@@ -1,7 +1,6 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Loop device, detached when dropped.
 pub struct LoopDevice {
     path: PathBuf,
 }

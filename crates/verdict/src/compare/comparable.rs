@@ -11,7 +11,6 @@ use crate::ramps::USERS;
 
 const LOADED: &str = "OLTP-LOAD";
 
-/// Reason why two runs are not compared.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotComparable {
     #[error("run {0} cannot be compared with itself; name two runs")]
@@ -27,7 +26,6 @@ pub enum NotComparable {
     Differently { a: String, b: String, what: String },
 }
 
-/// Correspondence of two runs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pairing {
     pub design: Design,
@@ -35,7 +33,6 @@ pub struct Pairing {
     pub targets: Vec<(String, String)>,
     /// Sentences on the whole comparison.
     pub cautions: Vec<String>,
-    /// Dropped parts of either run.
     pub left_out: Vec<String>,
 }
 
@@ -54,7 +51,6 @@ impl Pairing {
     }
 }
 
-/// Correspondence of two runs, or the reason why there is none.
 pub(crate) fn pairing(
     a: &Run,
     b: &Run,
@@ -235,7 +231,6 @@ fn unlike(a: &Point, b: &Point, same_engine: bool) -> Vec<(bool, String)> {
     by_plan.chain(cache.map(|what| (false, what))).collect()
 }
 
-/// Parts of a list that another one lacks.
 fn differing(list: &str, other: &str) -> String {
     let others: Vec<&str> = other.split(", ").collect();
     let own = list.split(", ").filter(|part| !others.contains(part));

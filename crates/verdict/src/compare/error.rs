@@ -3,7 +3,6 @@
 use super::NotComparable;
 use crate::metric::{Metric, MetricError};
 
-/// Reason why there is no comparison.
 #[derive(Debug, thiserror::Error)]
 pub enum CompareError {
     #[error(transparent)]

@@ -31,13 +31,13 @@ pub enum Named {
 pub(crate) fn primary(
     a: &Run,
     b: &Run,
-    asked: &[Metric],
+    requested: &[Metric],
     pairing: &Pairing,
 ) -> Result<(Vec<Metric>, Named), CompareError> {
-    let (wanted, named) = if asked.is_empty() {
+    let (wanted, named) = if requested.is_empty() {
         (in_plan(a)?, Named::InPlan)
     } else {
-        (asked.to_vec(), Named::Afterwards)
+        (requested.to_vec(), Named::Afterwards)
     };
     if wanted.is_empty() {
         return Ok((by_rule(a, b, pairing), Named::ByRule));
@@ -65,7 +65,6 @@ pub(crate) fn primary(
     Ok((metrics, named))
 }
 
-/// Metrics that the plan names under `primary`.
 fn in_plan(run: &Run) -> Result<Vec<Metric>, CompareError> {
     // The plan was checked before it was measured; an altered one has been refused by now.
     let plan: toml::Table = toml::from_str(&run.plan_toml).unwrap_or_default();

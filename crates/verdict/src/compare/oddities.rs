@@ -28,7 +28,6 @@ const PAIRS_MIN: usize = 6;
 pub enum Oddity {
     /// The order within a pair matters equally for both sides: a block, or slice, affects the next one.
     Order {
-        /// Second figure divided by the first, both sides alike.
         second_to_first: f64,
         /// Probability of such a difference by chance.
         p: f64,
@@ -37,30 +36,22 @@ pub enum Oddity {
     CarryOver {
         /// Both sides if A was first, divided by both if B was.
         a_first_to_b_first: f64,
-        /// Probability of such a difference by chance.
         p: f64,
     },
     /// The ratio of the later pairs differs from that of the earlier ones.
     Moved {
-        /// Median ratio B/A of the first half of the pairs.
         early: f64,
-        /// Median ratio B/A of the second half.
         late: f64,
-        /// Probability of such a difference by chance.
         p: f64,
     },
     /// Both sides rose or fell together from pair to pair.
     Drifted {
-        /// Second half of the pairs divided by the first.
         late_to_early: f64,
-        /// Probability of such a difference by chance.
         p: f64,
     },
-    /// One pair is far from the others.
     Outlier {
         pair: u32,
         ratio: f64,
-        /// Median of all pairs.
         others: f64,
     },
 }
@@ -95,7 +86,7 @@ pub fn oddities(pairs: &[Pair], false_alarm: f64) -> Vec<Oddity> {
     let mut found: Vec<Oddity> = if pairs.iter().all(|pair| pair.by_order.is_some()) {
         of_slices(pairs, each)
     } else {
-        of_blocks(pairs, (&logs, &levels), each)
+        of_blocks(pairs, &logs, &levels, each)
     };
     let halves = |values: &[f64]| -> Option<(f64, f64)> {
         let (early, late) = values.split_at(values.len() / 2);
@@ -118,16 +109,17 @@ fn level(pair: &Pair) -> f64 {
     f64::midpoint(pair.figures[0].ln(), pair.figures[1].ln())
 }
 
-fn of_blocks(pairs: &[Pair], (logs, levels): (&[f64], &[f64]), each: f64) -> Vec<Oddity> {
+fn of_blocks(pairs: &[Pair], logs: &[f64], levels: &[f64], each: f64) -> Vec<Oddity> {
     if pairs.iter().any(|pair| pair.by_order.is_some()) {
         return Vec::new();
     }
     // Ratio of values with A first to those with B first, and its probability by chance.
     let difference = |values: &[f64]| -> Option<(f64, f64)> {
         let of = |is_a_first: bool| -> Vec<f64> {
-            let own = pairs.iter().zip(values);
-            let own = own.filter(|(pair, _)| pair.is_a_first == is_a_first);
-            own.map(|(_, value)| *value).collect()
+            (pairs.iter().zip(values))
+                .filter(|(pair, _)| pair.is_a_first == is_a_first)
+                .map(|(_, value)| *value)
+                .collect()
         };
         let (a_first, b_first) = (of(true), of(false));
         let p = mann_whitney(&a_first, &b_first).ok()?.p;
@@ -135,7 +127,7 @@ fn of_blocks(pairs: &[Pair], (logs, levels): (&[f64], &[f64]), each: f64) -> Vec
         let ratio = unpaired(&exp(&b_first), &exp(&a_first), MIDDLE).ok()?;
         (p < each).then_some((ratio.interval.estimate, p))
     };
-    told(difference(logs), difference(levels))
+    differing(difference(logs), difference(levels))
 }
 
 fn of_slices(pairs: &[Pair], each: f64) -> Vec<Oddity> {
@@ -148,13 +140,13 @@ fn of_slices(pairs: &[Pair], each: f64) -> Vec<Oddity> {
         let p = signed_rank(&logs).ok()?.p;
         (p < each).then_some((median(&logs)?.exp(), p))
     };
-    told(
+    differing(
         difference(|order| order.ratio),
         difference(|order| order.level),
     )
 }
 
-fn told(ratios: Option<(f64, f64)>, levels: Option<(f64, f64)>) -> Vec<Oddity> {
+fn differing(ratios: Option<(f64, f64)>, levels: Option<(f64, f64)>) -> Vec<Oddity> {
     let order = ratios.map(|(twice, p)| Oddity::Order {
         second_to_first: twice.sqrt(),
         p,

@@ -13,7 +13,6 @@ const SLICES_MIN: usize = 8;
 /// Factor of a late sample's interval.
 const LATE: f64 = 1.02;
 
-/// A pair with the figure on both sides.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pair {
     pub number: u32,
@@ -21,7 +20,6 @@ pub struct Pair {
     pub is_a_first: bool,
     /// Start of the points of A and of B, RFC 3339 in UTC.
     pub started_at: [String; 2],
-    /// Figures of A and of B.
     pub figures: [f64; 2],
     /// Effect of the order of slices; `None` in blocks, and if slices are not recorded individually.
     pub by_order: Option<ByOrder>,
@@ -90,7 +88,6 @@ struct Both {
 }
 
 impl Slices {
-    /// Slices that both points have.
     fn of(a: &Point, b: &Point, slice_ms: u32) -> Self {
         let others = slots(b, slice_ms);
         let both = slots(a, slice_ms).into_iter().filter_map(|(number, a)| {

@@ -11,7 +11,6 @@ use crate::outcome::CONFIDENCE;
 /// Figures that are rates, whose time series gives the components.
 const RATES: [&str; 3] = ["operations_per_s", "rows_per_s", "queries_per_min"];
 
-/// Scatter of a metric's pairs by source.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Scatter {
     pub components: Components,
@@ -26,7 +25,6 @@ pub struct Scatter {
 pub enum Within {
     /// Pairs of neighbouring slices.
     Slices,
-    /// Intervals of the time series.
     Intervals,
 }
 
@@ -62,13 +60,14 @@ pub(super) fn scatter(study: &StudyPart, metric: &Metric, pairs: &[Pair]) -> Opt
         return None;
     }
     let in_slices = study.slice_ms.is_some();
-    let told = pairs.iter().map(|pair| components::Pair {
-        log_ratio: pair.ratio().ln(),
-        a: &pair.series[0],
-        b: &pair.series[1],
-    });
-    let told: Vec<_> = told.collect();
-    let components = components::components(&told, in_slices, CONFIDENCE).ok()?;
+    let pairs: Vec<_> = (pairs.iter())
+        .map(|pair| components::Pair {
+            log_ratio: pair.ratio().ln(),
+            a: &pair.series[0],
+            b: &pair.series[1],
+        })
+        .collect();
+    let components = components::components(&pairs, in_slices, CONFIDENCE).ok()?;
     let share = components.within_share;
     Some(Scatter {
         components,

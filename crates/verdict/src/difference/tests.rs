@@ -1,3 +1,5 @@
+//! Differences between invented runs.
+
 use archive::{ControlGroup, DeviceCap, Fact, Inventory, Platform, Run, RunState, TargetRecord};
 
 use super::*;
@@ -223,25 +225,25 @@ fn a_device_that_one_machine_lacks_is_one_row_behind_all_others() {
         found("loop0 role", "other"),
         found("loop0 scheduler", "none"),
         found("loop0 size", "2.00 GiB"),
-        fact("block devices", "loop1 model", "as told", true),
+        fact("block devices", "loop1 model", "as stated", true),
     ]);
     let with = |facts| Inventory {
         facts,
         ..Inventory::default()
     };
     let (a, b) = (with(sda("bfq")), with(b));
-    let told: Vec<(String, Option<String>, Option<String>)> = inventory_differences(&a, &b)
+    let found: Vec<(String, Option<String>, Option<String>)> = inventory_differences(&a, &b)
         .into_iter()
         .map(|d| (d.subject, d.a, d.b))
         .collect();
     let some = |text: &str| Some(text.to_owned());
     assert_eq!(
-        told,
+        found,
         [
             (
                 "machine: block devices loop1 model (stated)".to_owned(),
                 None,
-                some("as told")
+                some("as stated")
             ),
             (
                 "machine: block devices sda scheduler".to_owned(),

@@ -10,7 +10,6 @@ use super::window::{LIMITS, Operation};
 /// Confidence of every interval: it is higher than usual because thousands of systems allow it, because twenty of
 /// them need it for 95 %, and because systems of one owner are less independent than any interval assumes.
 pub const CONFIDENCE: f64 = 0.99;
-/// Smallest number of systems for an interval.
 pub const SYSTEMS_MIN: usize = 20;
 /// Largest number of systems that are resampled.
 pub const SYSTEMS_MAX: usize = stats::bootstrap::RESAMPLES_MAX;
@@ -42,7 +41,6 @@ impl Measure {
         })
     }
 
-    /// Figure of one side; `None` if its buckets do not determine it.
     pub fn of(self, times: &Times) -> Option<f64> {
         match self.figure {
             Figure::Within(limit) => times.shares[limit],
@@ -85,9 +83,7 @@ pub struct Shift {
     pub after: f64,
     /// Mean shift with its interval, at [`CONFIDENCE`]: the difference of shares, the ratio of means.
     pub interval: Result<Interval, Warning>,
-    /// Median of the systems' shifts, in the same unit.
     pub median: f64,
-    /// Systems in which the figure decreased.
     pub smaller: usize,
 }
 
@@ -104,9 +100,9 @@ pub fn shift(measure: Measure, systems: &[&System], seed: u64) -> Option<Shift> 
         .iter()
         .filter_map(|s| s.pair(measure.operation))
         .collect();
-    let told = pairs.iter().filter(|p| measure.shift(p).is_some());
+    let known = pairs.iter().filter(|p| measure.shift(p).is_some());
     let side = |of: fn(&Pair) -> &Times| -> Vec<f64> {
-        let figures = told.clone().filter_map(|pair| measure.of(of(pair)));
+        let figures = known.clone().filter_map(|pair| measure.of(of(pair)));
         figures.collect()
     };
     let (before, after) = (side(|p| &p.before), side(|p| &p.after));

@@ -6,7 +6,6 @@ use super::system::System;
 pub const READ_PCT_CHANGE_MAX: f64 = 10.0;
 /// Tolerated factor between the mean sizes of an I/O.
 pub const SIZE_FACTOR_MAX: f64 = 1.5;
-/// Tolerated factor between the rates.
 pub const RATE_FACTOR_MAX: f64 = 2.0;
 
 /// Kind of work, by the share of reads before.
@@ -18,7 +17,6 @@ pub enum MixClass {
     Mixed,
     /// More than 70 % reads.
     Reading,
-    /// The mix changed.
     Changed,
 }
 

@@ -15,7 +15,6 @@ pub struct Times {
     pub mean_us: f64,
     /// The same shares in each window.
     pub of_windows: [Vec<f64>; LIMITS],
-    /// Means of the windows, µs.
     pub means_us: Vec<f64>,
 }
 
@@ -49,7 +48,6 @@ pub struct LeftOut {
     pub misordered: Vec<String>,
 }
 
-/// Combines the windows of each system.
 pub fn systems(windows: &[Window]) -> (Vec<System>, LeftOut) {
     let mut by_name: BTreeMap<&str, Vec<&Window>> = BTreeMap::new();
     for window in windows.iter().filter(|window| window.count > 0) {

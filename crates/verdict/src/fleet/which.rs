@@ -30,11 +30,9 @@ pub struct Named {
 /// Which systems became worse or better by the primary measure.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Which {
-    /// Number of systems with [`WINDOWS_MIN`] windows per side that scatter.
     pub tested: usize,
     /// Tested systems that became worse, by the size of their shift.
     pub worse: Vec<Named>,
-    /// Tested systems that became better.
     pub better: Vec<Named>,
     /// Where none was tested: those with the largest shifts to the worse. No claim: some are there by chance.
     #[serde(rename = "lowest_without_claim")]

@@ -1,6 +1,5 @@
 //! Observations: the I/Os of one kind of one system in one window of time.
 
-/// Number of limits of the shares.
 pub const LIMITS: usize = 2;
 /// The limits of the published figure, µs.
 pub const LIMITS_US_DEFAULT: [f64; LIMITS] = [120.0, 1_000.0];
@@ -56,7 +55,6 @@ pub struct Mix {
     pub read_pct: Option<f64>,
     /// Mean size of an I/O, KiB.
     pub size_kib: Option<f64>,
-    /// I/Os per second.
     pub iops: Option<f64>,
 }
 
@@ -68,12 +66,10 @@ pub struct Window {
     pub began_us: i64,
     pub side: Side,
     pub operation: Operation,
-    /// Work of the system in the window.
     pub mix: Mix,
     pub count: u64,
     /// I/Os at or below each limit.
     pub within: [u64; LIMITS],
-    /// I/Os in a bucket with times on both sides of the limit.
     pub undecided: [u64; LIMITS],
     /// Mean time in µs, as exact as the buckets allow.
     pub mean_us: f64,

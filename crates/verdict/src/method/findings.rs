@@ -21,9 +21,8 @@ pub struct Clocks {
     pub uncertainty_s: f64,
 }
 
-/// Runs measured for the laws.
 pub struct Measured<'a> {
-    pub asked: Parameters,
+    pub parameters: Parameters,
     /// Every [`Role`] on the target, in every repetition.
     pub run: &'a Run,
     /// A statement of [`Parameters::MOCK_US`] on `mock:`.
@@ -35,7 +34,6 @@ pub struct Measured<'a> {
     pub clocks: Result<Clocks, String>,
 }
 
-/// Findings about every law.
 pub fn find(measured: &Measured<'_>) -> Vec<Finding> {
     let outcome = |law| measured.outcome(law);
     let finding = |law| Finding {
@@ -100,11 +98,11 @@ impl Measured<'_> {
             Law::Times => self.of_every_point(laws::times, |pairs| agrees(pairs, Bound::Both)),
             Law::Floor => {
                 let points = self.mock.points.iter();
-                self.told(points.map(laws::floor).collect(), Bound::Both)
+                self.judged(points.map(laws::floor).collect(), Bound::Both)
             }
             Law::Slices => {
                 let points = self.slices.points.iter();
-                self.told(points.map(laws::slices).collect(), Bound::Both)
+                self.judged(points.map(laws::slices).collect(), Bound::Both)
             }
             Law::Clock => match &self.clocks {
                 Ok(clocks) => clocks.outcome(),
@@ -114,20 +112,20 @@ impl Measured<'_> {
     }
 
     fn rounds(&self) -> impl Iterator<Item = Round<'_>> {
-        (1..=self.asked.repetitions).map(|repetition| {
+        (1..=self.parameters.repetitions).map(|repetition| {
             let points = self.run.points.iter();
             Round {
                 points: (points.filter(|p| p.key.repetition == repetition)).collect(),
-                asked: &self.asked,
+                parameters: &self.parameters,
             }
         })
     }
 
     fn by_repetition(&self, bound: Bound, law: fn(&Round<'_>) -> Found) -> Outcome {
-        self.told(self.rounds().map(|round| law(&round)).collect(), bound)
+        self.judged(self.rounds().map(|round| law(&round)).collect(), bound)
     }
 
-    fn told(&self, found: Vec<Found>, bound: Bound) -> Outcome {
+    fn judged(&self, found: Vec<Found>, bound: Bound) -> Outcome {
         let repetitions = found.len();
         let (mut pairs, mut reason) = (Vec::new(), String::new());
         for found in found {
@@ -164,7 +162,7 @@ impl Measured<'_> {
             Err(Lack::Absent(role)) => self.not_offered(role),
             Err(Lack::Invalid(reason)) => Outcome::Invalid {
                 valid: 0,
-                repetitions: self.asked.repetitions as usize,
+                repetitions: self.parameters.repetitions as usize,
                 reason,
             },
         }

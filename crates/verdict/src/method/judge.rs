@@ -3,7 +3,7 @@
 //! A law gives the expected value of one figure from others of the same repetition. The logarithms of
 //! observed/expected scatter around 0 if it is true. Their mean has the Student interval m ± t(1 − α/2, n − 1)·s/√n
 //! with α = [`ERROR`]; the scatter between repetitions determines the tolerance. A law is *broken* when the interval
-//! excludes the expected value by more than [`RESOLUTION`], *not told* when the interval is so wide that a figure
+//! excludes the expected value by more than [`RESOLUTION`], *too noisy* when the interval is so wide that a figure
 //! wrong by a quarter could be in it, and *holds* otherwise. A broken law is measured a second time, and is only
 //! broken if it is so twice: by chance that happens to each law less than once in 1/α² = 1,000,000 checks.
 //!
@@ -50,7 +50,6 @@ pub enum Outcome {
     Broken(Reading),
     /// The machine is too noisy for a judgement.
     TooNoisy(Reading),
-    /// Broken in one of two measurements.
     BrokenOnce(Reading),
     /// Too few repetitions have a valid point; the first reason is given.
     Invalid {
@@ -98,15 +97,15 @@ pub(super) fn agrees(pairs: &[Pair], bound: Bound) -> Outcome {
 pub(super) fn equals(pairs: &[Pair]) -> Outcome {
     let sum = |of: fn(&Pair) -> f64| pairs.iter().map(of).sum::<f64>();
     let seen = sum(|pair| pair.seen);
-    let told = Reading {
+    let reading = Reading {
         expected: sum(|pair| pair.expected),
         seen,
         low: seen,
         high: seen,
     };
     if pairs.iter().all(|pair| pair.seen == pair.expected) {
-        Outcome::Holds(told)
+        Outcome::Holds(reading)
     } else {
-        Outcome::Broken(told)
+        Outcome::Broken(reading)
     }
 }

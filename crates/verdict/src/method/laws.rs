@@ -7,10 +7,9 @@ use super::roles::{Parameters, Role};
 
 pub(super) struct Round<'a> {
     pub points: Vec<&'a Point>,
-    pub asked: &'a Parameters,
+    pub parameters: &'a Parameters,
 }
 
-/// Reason why a repetition cannot judge a law.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Lack {
     Absent(Role),
@@ -64,7 +63,7 @@ impl Round<'_> {
     }
 
     fn think_s(&self) -> f64 {
-        self.asked.think_ms / 1e3
+        self.parameters.think_ms / 1e3
     }
 }
 
@@ -97,7 +96,7 @@ pub(super) fn users(round: &Round<'_>) -> Found {
 pub(super) fn offered_rate(round: &Round<'_>) -> Found {
     let open = round.load(Role::Open)?;
     Ok(Pair {
-        expected: round.asked.rate_per_s(),
+        expected: round.parameters.rate_per_s(),
         seen: open.rate_per_s,
     })
 }

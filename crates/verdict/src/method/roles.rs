@@ -3,7 +3,6 @@
 
 use std::time::Duration;
 
-/// Purpose of a point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Role {
     /// One session, an empty statement, no think time.
@@ -84,7 +83,6 @@ pub struct Parameters {
     pub users: u32,
     /// Mean think time of them, exponentially distributed.
     pub think_ms: f64,
-    /// Length of a point that is measured for a time.
     pub seconds: f64,
     pub repetitions: u32,
 }
@@ -96,7 +94,6 @@ impl Parameters {
     pub const DELAYS_MS: [f64; 2] = [10.0, 60.0];
     /// Rows that [`Role::Count`] reads in addition to those of the transactions, one each.
     pub const ROWS_BESIDE: f64 = 1.0;
-    /// Duration of a statement of `mock:`.
     pub const MOCK_US: f64 = 200.0;
     /// Duration of a statement in slices of [`Self::SLICE`]: the eighth ends just within the slice, so that eight end
     /// in the part that counts, which has room for little more than seven.

@@ -9,7 +9,7 @@ use stats::random::Random;
 use super::judge::{Bound, ERROR, Pair, agrees, equals};
 use super::*;
 
-const ASKED: Parameters = Parameters {
+const PARAMETERS: Parameters = Parameters {
     users: 16,
     think_ms: 10.0,
     seconds: 2.0,
@@ -19,14 +19,13 @@ const ASKED: Parameters = Parameters {
 /// A target of known speed, and the errors of its measurement.
 #[derive(Clone)]
 struct World {
-    /// Time of a statement, s.
     statement_s: f64,
     /// Standard deviation of the logarithm of everything that depends on the machine's speed.
     noise: f64,
     seed: u64,
     /// Factor of the reported rate, by role.
-    rate_told: BTreeMap<u32, f64>,
-    response_told: BTreeMap<u32, f64>,
+    rate_factor: BTreeMap<u32, f64>,
+    response_factor: BTreeMap<u32, f64>,
     /// Part of the recorded operations that is in the histograms.
     recorded: f64,
     /// Part of the acknowledged transactions that is in the database.
@@ -34,7 +33,7 @@ struct World {
     /// Length of a statement of nominally [`Parameters::MOCK_US`].
     mock_us: f64,
     /// Factor of the reported rate in slices.
-    slices_told: f64,
+    slices_factor: f64,
 }
 
 impl World {
@@ -43,18 +42,18 @@ impl World {
             statement_s: 100e-6,
             noise: 0.02,
             seed: 1,
-            rate_told: BTreeMap::new(),
-            response_told: BTreeMap::new(),
+            rate_factor: BTreeMap::new(),
+            response_factor: BTreeMap::new(),
             recorded: 1.0,
             kept: 1.0,
             mock_us: 200.4,
-            slices_told: 1.0,
+            slices_factor: 1.0,
         }
     }
 
     /// Sessions of a role, time of an operation, and time from one to the next.
     fn of(&self, role: Role) -> (u32, f64, f64) {
-        let (users, think_s) = (ASKED.users, ASKED.think_ms / 1e3);
+        let (users, think_s) = (PARAMETERS.users, PARAMETERS.think_ms / 1e3);
         let statements = |n: u32| self.statement_s * f64::from(n);
         let closed = |jobs, s: f64| (jobs, s, s * 1.01);
         let one = self.statement_s;
@@ -64,7 +63,7 @@ impl World {
             Role::Users => (users, one, one + think_s),
             Role::LongThink => (users, one, one + 2.0 * think_s),
             Role::HalfUsers => (users / 2, one, one + think_s),
-            Role::Open => (users, one, f64::from(users) / ASKED.rate_per_s()),
+            Role::Open => (users, one, f64::from(users) / PARAMETERS.rate_per_s()),
             Role::Many => closed(1, statements(Parameters::STATEMENTS)),
             Role::TwiceAsMany => closed(1, statements(2 * Parameters::STATEMENTS)),
             Role::ShortDelay => closed(4, one + Parameters::DELAYS_MS[0] / 1e3),
@@ -78,7 +77,7 @@ impl World {
         let mut run = Run::planned("method");
         let mut random = Random::new(self.seed);
         let mut rows = 0.0;
-        for repetition in 1..=ASKED.repetitions {
+        for repetition in 1..=PARAMETERS.repetitions {
             for role in Role::ALL {
                 let mut point = self.point(role, repetition, &mut random);
                 if role == Role::Commit {
@@ -95,35 +94,36 @@ impl World {
 
     fn point(&self, role: Role, repetition: u32, random: &mut Random) -> Point {
         let (jobs, service_s, cycle_s) = self.of(role);
-        let told = |told: &BTreeMap<u32, f64>| told.get(&role.step()).copied().unwrap_or(1.0);
+        let factor =
+            |by_role: &BTreeMap<u32, f64>| by_role.get(&role.step()).copied().unwrap_or(1.0);
         let speed = (self.noise * random.normal()).exp();
         let service_s = service_s * speed;
         let cycle_s = match role {
             Role::Users | Role::LongThink | Role::HalfUsers | Role::Open => {
                 // Random pauses scatter by themselves.
-                let n = f64::from(jobs) * ASKED.seconds / cycle_s;
+                let n = f64::from(jobs) * PARAMETERS.seconds / cycle_s;
                 cycle_s * (1.0 + random.normal() / n.sqrt())
             }
             _ => cycle_s * speed,
         };
         let operations =
-            (f64::from(jobs) * ASKED.seconds / cycle_s).round() * told(&self.rate_told);
+            (f64::from(jobs) * PARAMETERS.seconds / cycle_s).round() * factor(&self.rate_factor);
         let mut point = blank(role.step(), repetition, jobs);
-        point.work.seconds = Some(ASKED.seconds);
+        point.work.seconds = Some(PARAMETERS.seconds);
         point.figures.operations = Some(operations.floor());
-        point.figures.elapsed_s = Some(ASKED.seconds);
-        point.figures.operations_per_s = Some(operations.floor() / ASKED.seconds);
+        point.figures.elapsed_s = Some(PARAMETERS.seconds);
+        point.figures.operations_per_s = Some(operations.floor() / PARAMETERS.seconds);
         point.figures.errors = Some(0.0);
         point.figures.driver_cpu_pct = Some(5.0);
-        let time_s = service_s * told(&self.response_told);
-        point.figures.in_flight_mean = Some(operations.floor() * time_s / ASKED.seconds);
+        let time_s = service_s * factor(&self.response_factor);
+        point.figures.in_flight_mean = Some(operations.floor() * time_s / PARAMETERS.seconds);
         point.histograms = recorded(time_s, (operations * self.recorded) as u64);
         point
     }
 
     fn mock(&self) -> Run {
         let mut run = Run::planned("mock");
-        for repetition in 1..=ASKED.repetitions {
+        for repetition in 1..=PARAMETERS.repetitions {
             let mut point = blank(1, repetition, 1);
             point.histograms = recorded(self.mock_us / 1e6, 1000);
             run.points.push(point);
@@ -135,9 +135,9 @@ impl World {
         let mut run = Run::planned("slices");
         let jobs = Parameters::SLICES_JOBS;
         let length_s = Parameters::SLICES_US as f64 / 1e6;
-        for repetition in 1..=ASKED.repetitions {
+        for repetition in 1..=PARAMETERS.repetitions {
             let mut point = blank(1, repetition, jobs);
-            point.figures.operations_per_s = Some(f64::from(jobs) / length_s * self.slices_told);
+            point.figures.operations_per_s = Some(f64::from(jobs) / length_s * self.slices_factor);
             point.histograms = recorded(length_s, 1000);
             run.points.push(point);
         }
@@ -151,7 +151,7 @@ impl World {
 
 fn find_in(run: &Run, [mock, slices]: [&Run; 2]) -> Vec<Finding> {
     find(&Measured {
-        asked: ASKED,
+        parameters: PARAMETERS,
         run,
         mock,
         slices,
@@ -205,22 +205,22 @@ fn a_right_measurement_keeps_every_law() {
 /// Each fault breaks exactly the laws that it contradicts.
 #[test]
 fn every_fault_is_found() {
-    let told = |roles: &[Role], factor: f64| -> BTreeMap<u32, f64> {
+    let of_roles = |roles: &[Role], factor: f64| -> BTreeMap<u32, f64> {
         roles.iter().map(|role| (role.step(), factor)).collect()
     };
     let right = World::right();
     let wrong_rate = |roles: &[Role], factor: f64| World {
-        rate_told: told(roles, factor),
+        rate_factor: of_roles(roles, factor),
         ..right.clone()
     };
     let wrong_time = |roles: &[Role], factor: f64| World {
-        response_told: told(roles, factor),
+        response_factor: of_roles(roles, factor),
         ..right.clone()
     };
     let users = [Role::Users, Role::LongThink, Role::HalfUsers];
     let cases: [(&str, World, &[Law]); 12] = [
         (
-            "pauses that do not follow what is asked",
+            "pauses that do not follow the parameters",
             wrong_rate(&[Role::LongThink], 1.4),
             &[Law::ThinkTime],
         ),
@@ -334,7 +334,7 @@ fn a_clock_that_runs_away_is_found() {
             uncertainty_s: 0.05,
         };
         let measured = Measured {
-            asked: ASKED,
+            parameters: PARAMETERS,
             run: &run,
             mock: &mock,
             slices: &World::right().slices(),
@@ -419,7 +419,7 @@ fn a_law_is_broken_when_it_is_so_twice() {
     let wrong = || {
         let halves = BTreeMap::from([(Role::Second.step(), 0.8)]);
         World {
-            rate_told: halves,
+            rate_factor: halves,
             kept: 0.9,
             ..World::right()
         }

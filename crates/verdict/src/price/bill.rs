@@ -18,12 +18,10 @@ pub struct Platform {
     pub cores: Option<(f64, Origin)>,
     pub sockets: Option<(f64, Origin)>,
     pub storage_tb: Option<(f64, Origin)>,
-    /// Main memory in 10^9 bytes.
     pub memory_gb: Option<(f64, Origin)>,
     pub users: Option<(f64, Origin)>,
 }
 
-/// Source of a platform's data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
     Prices,
@@ -105,7 +103,6 @@ pub struct Money {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Line {
     pub item: Item,
-    /// Number of units, or the missing data.
     pub quantity: Result<Quantity, String>,
     /// Amount of the line over its term; `None` without a quantity.
     pub amount: Option<Money>,
@@ -117,7 +114,6 @@ pub struct Bill {
     pub currency: String,
     pub term_years: Option<f64>,
     pub lines: Vec<Line>,
-    /// Main memory of the platform in 10^9 bytes.
     pub memory_gb: Option<f64>,
     /// Sum of all lines; `None` if a quantity is unknown.
     pub total: Option<Money>,
@@ -127,9 +123,6 @@ pub struct Bill {
 
 impl Bill {
     /// The total for ratios.
-    ///
-    /// # Errors
-    /// The missing quantity, source, or date.
     pub fn for_ratios(&self) -> Result<Money, String> {
         let unknown = self
             .lines
@@ -338,9 +331,6 @@ pub struct Saved {
 }
 
 /// Savings of `fewer` cores on each item that is priced by cores.
-///
-/// # Errors
-/// The missing core factor or processor.
 pub fn saved_by_cores(
     list: &PriceList,
     processor: Option<(String, Origin)>,

@@ -27,7 +27,6 @@ impl Change {
     }
 }
 
-/// Gain of one metric, and its price.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Gain {
     pub metric: Metric,

@@ -9,7 +9,6 @@ use toml::Spanned;
 const FILE_BYTES_MAX: u64 = 1 << 20;
 pub const ITEMS_MAX: usize = 1_000;
 
-/// Prices of the parts of a platform, in one currency.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PriceList {
     pub file: String,
@@ -23,7 +22,6 @@ pub struct PriceList {
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Item {
-    /// Name or number of the part.
     pub part: String,
     pub description: Option<String>,
     pub rule: Rule,
@@ -36,15 +34,12 @@ pub struct Item {
     pub date: Option<String>,
 }
 
-/// Rule for the number of units.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Rule {
-    /// Fixed number.
     Number(f64),
     /// Cores times a factor, rounded up.
     PerCore {
         factor: Factor,
-        /// Minimum, whatever the cores.
         least: f64,
     },
     PerSocket,
@@ -59,10 +54,8 @@ pub enum Rule {
     },
 }
 
-/// Number of licences per core.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Factor {
-    /// The same for every processor.
     Number(f64),
     Table(FactorTable),
 }
@@ -78,7 +71,6 @@ pub struct FactorTable {
     pub others: Option<f64>,
 }
 
-/// Facts of the file about the platform.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Stated {
@@ -86,12 +78,10 @@ pub struct Stated {
     pub cores: Option<f64>,
     pub sockets: Option<f64>,
     pub storage_tb: Option<f64>,
-    /// Main memory in 10^9 bytes.
     pub memory_gb: Option<f64>,
     pub users: Option<f64>,
 }
 
-/// Reason why a file of prices cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum PriceError {
     #[error("the prices file {} cannot be read: {reason}", path.display())]
@@ -121,9 +111,6 @@ impl FactorTable {
 
 impl PriceList {
     /// Reads a file of prices.
-    ///
-    /// # Errors
-    /// It cannot be read, or errors of [`PriceList::parse`].
     pub fn load(path: &Path) -> Result<Self, PriceError> {
         let unreadable = |reason| PriceError::Unreadable {
             path: path.to_owned(),
@@ -134,9 +121,6 @@ impl PriceList {
     }
 
     /// Parses the text of the file called `file`.
-    ///
-    /// # Errors
-    /// One sentence with the line of the error, and the valid form.
     pub fn parse(file: &str, text: &str) -> Result<Self, PriceError> {
         let wrong = |what| PriceError::Wrong {
             file: file.to_owned(),
@@ -153,7 +137,6 @@ impl PriceList {
 
 type Fault = (Range<usize>, String);
 
-/// The file as it is written.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Read {
@@ -239,11 +222,9 @@ impl Read {
     }
 }
 
-/// State that all items share.
 struct Whole {
     currency: Option<String>,
     term_years: Option<f64>,
-    /// Some item is paid over the term.
     term_used: bool,
 }
 

@@ -55,7 +55,6 @@ impl What {
         }
     }
 
-    /// Amount of the figure in one unit.
     fn size(self) -> f64 {
         match self {
             Self::OrdersAtLimit => 1_000.0,

@@ -13,7 +13,6 @@ const REASON_CHARS_MAX: usize = 500;
 const FILE_KEYS: [&str; 1] = ["limit"];
 const LIMIT_KEYS: [&str; 4] = ["metric", "at_least", "at_most", "reason"];
 
-/// Limits of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sla {
     /// Limits in the order of the file, with distinct metrics.
@@ -23,15 +22,12 @@ pub struct Sla {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Limit {
     pub metric: Metric,
-    /// Smallest value that keeps the limit, in the figure's unit.
     pub at_least: Option<f64>,
-    /// Largest value that keeps it.
     pub at_most: Option<f64>,
     /// Reason in its owner's words.
     pub reason: Option<String>,
 }
 
-/// Reason why a file of limits cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum SlaError {
     #[error("the limits file {} cannot be read: {reason}", path.display())]
@@ -45,9 +41,6 @@ pub enum SlaError {
 
 impl Sla {
     /// Reads a file of limits.
-    ///
-    /// # Errors
-    /// It cannot be read, or errors of [`Sla::parse`].
     pub fn load(path: &Path) -> Result<Self, SlaError> {
         let unreadable = |reason| SlaError::Unreadable {
             path: path.to_owned(),
@@ -58,9 +51,6 @@ impl Sla {
     }
 
     /// Parses the text of the file called `file`.
-    ///
-    /// # Errors
-    /// One sentence with the position of the error, and the nearest known word.
     pub fn parse(file: &str, text: &str) -> Result<Self, SlaError> {
         parse(text).map_err(|what| SlaError::Wrong {
             file: file.to_owned(),

@@ -25,22 +25,18 @@ pub struct Judgement {
     pub left_out: Vec<LeftOut>,
 }
 
-/// Validity of the run apart from its limits.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Soundness {
     /// Reasons why the whole run is unsound: it is incomplete, or its record was changed.
     pub faults: Vec<String>,
     /// Points that failed a check; they fail only the limits that cover them.
     pub points_invalid: usize,
-    /// All measured points.
     pub points: usize,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
-    /// The limit as its file states it.
     pub limit: Limit,
-    /// Its metric with the target's name filled in.
     pub metric: Metric,
     pub outcome: Outcome,
 }
@@ -68,7 +64,6 @@ pub enum Bound {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finding {
     pub value: f64,
-    /// Value of each repetition, `None` if missing.
     pub values: Vec<Option<f64>>,
     /// Exact interval of the median, from six repetitions on.
     pub interval: Option<Interval>,
@@ -96,9 +91,7 @@ pub enum Surety {
 /// A target that a limit does not apply to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeftOut {
-    /// The limit's metric with the target's name filled in.
     pub metric: Metric,
-    /// Reason why the target has no point of the test.
     pub reason: String,
 }
 
@@ -267,7 +260,6 @@ fn why_invalid(covered: &[&Point]) -> Option<String> {
     ))
 }
 
-/// Reason why no point of the run is covered.
 fn why_nothing(run: &Run, metric: &Metric) -> String {
     let target = match &metric.target {
         None => None,
@@ -305,7 +297,7 @@ fn why_nothing(run: &Run, metric: &Metric) -> String {
 
 fn finding(run: &Run, metric: &Metric, covered: &[&Point]) -> Option<Finding> {
     let values = metric.values(run);
-    let told: Vec<f64> = values.iter().copied().flatten().collect();
+    let known: Vec<f64> = values.iter().copied().flatten().collect();
     let counted = |p: &&&Point| {
         let at = (p.key.repetition as usize).checked_sub(1);
         let best = at.and_then(|at| values.get(at).copied().flatten());
@@ -313,8 +305,8 @@ fn finding(run: &Run, metric: &Metric, covered: &[&Point]) -> Option<Finding> {
     };
     let level = |p: &&Point| (p.key.jobs, p.key.threads);
     Some(Finding {
-        value: median(&told)?,
-        interval: median_interval(&told, CONFIDENCE).ok(),
+        value: median(&known)?,
+        interval: median_interval(&known, CONFIDENCE).ok(),
         surety: Surety::Clear,
         levels: covered.iter().filter(counted).map(level).collect(),
         steps: covered.iter().map(|p| p.key.step).collect(),

@@ -110,7 +110,6 @@ fn attribute(text: &str) -> String {
     escape(text).replace('"', "&quot;")
 }
 
-/// Escapes text and drops characters that XML forbids.
 fn escape(text: &str) -> String {
     plain(text)
         .replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}")

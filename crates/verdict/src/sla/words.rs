@@ -8,10 +8,8 @@ use crate::metric::unit;
 
 /// Significant digits of a value, unless more are needed to separate it from its limit.
 const DIGITS: usize = 4;
-/// All digits of a double.
 const DIGITS_MAX: usize = 17;
 
-/// Sentence of a row without the metric.
 pub fn sentence(row: &Row) -> String {
     let text = match &row.outcome {
         Outcome::Unjudged { why } => format!("cannot be judged: {why}"),
@@ -59,7 +57,6 @@ pub fn plain(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The median, with the interval if there is one.
 fn measured(row: &Row, finding: &Finding) -> String {
     let bounds = [row.limit.at_least, row.limit.at_most];
     let written = |value| with_digits_against(value, &bounds);
@@ -86,17 +83,17 @@ fn distance(row: &Row, bound: Bound, limit: f64) -> String {
 }
 
 fn doubt(finding: &Finding) -> String {
-    let told = finding.values.iter().flatten().count();
+    let known = finding.values.iter().flatten().count();
     let mut doubt = match finding.surety {
         Surety::Clear => String::new(),
         Surety::WithinNoise => ", but within the noise".to_owned(),
         Surety::OneRepetition => ", from one repetition".to_owned(),
-        Surety::FewRepetitions => format!(", from {told} repetitions (an interval needs six)"),
+        Surety::FewRepetitions => format!(", from {known} repetitions (an interval needs six)"),
     };
-    if told < finding.values.len() {
+    if known < finding.values.len() {
         doubt.push_str(&format!(
             ", {} of {} repetitions without a value",
-            finding.values.len() - told,
+            finding.values.len() - known,
             finding.values.len()
         ));
     }
@@ -130,7 +127,6 @@ fn with_digits_against(value: f64, bounds: &[Option<f64>; 2]) -> String {
         .unwrap_or_else(|| exact(value))
 }
 
-/// A number as it was written in the file.
 fn exact(value: f64) -> String {
     grouped(&value.to_string())
 }

@@ -89,9 +89,13 @@ fn an_effect_that_is_excluded_answers_without_a_verdict() {
         !row.excludes(0.0005) && !found.is_answered(0.0005),
         "{row:?}"
     );
-    let told = &json(&found, &[], &[])["looks"];
+    let message = &json(&found, &[], &[])["looks"];
     assert_eq!(
-        (&told["ended"], &told["answered"], &told["effect_pct"]),
+        (
+            &message["ended"],
+            &message["answered"],
+            &message["effect_pct"]
+        ),
         (&"answered".into(), &true.into(), &3.0.into())
     );
 }
@@ -125,7 +129,6 @@ fn a_study_between_two_looks_counts_to_the_last_one() {
     assert!(!found.is_answered(0.03));
 }
 
-/// Sides of different studies have no common analyses.
 #[test]
 fn looks_belong_to_both_sides() {
     let (a, mut b) = looked_at(1050.0, 1, None);

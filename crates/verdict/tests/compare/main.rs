@@ -139,7 +139,7 @@ fn runs_one_after_the_other_carry_no_verdict_unless_they_are_trusted() {
 #[test]
 fn the_intervals_of_several_primary_metrics_hold_together() {
     let (a, b) = study(1100.0);
-    let asked: Vec<Metric> = ["operations_per_s", "response_us_p50", "response_us_p99"]
+    let requested: Vec<Metric> = ["operations_per_s", "response_us_p50", "response_us_p99"]
         .iter()
         .map(|figure| format!("sqlite:T611@4.{figure}").parse().unwrap())
         .collect();
@@ -152,9 +152,9 @@ fn the_intervals_of_several_primary_metrics_hold_together() {
         let first = found.primary().next().unwrap().result.clone();
         (found.confidence, first)
     };
-    let (each, alone) = of(&a, &b, &asked[..1]);
+    let (each, alone) = of(&a, &b, &requested[..1]);
     assert!((each - 0.95).abs() < 1e-12);
-    let (each, one_of_three) = of(&a, &b, &asked);
+    let (each, one_of_three) = of(&a, &b, &requested);
     assert!((each - (1.0 - 0.05 / 3.0)).abs() < 1e-12);
     let (narrow, wide) = (alone.ratio.unwrap(), one_of_three.ratio.unwrap());
     assert!(wide.confidence >= each && narrow.confidence < wide.confidence);
@@ -180,8 +180,8 @@ fn the_intervals_of_several_primary_metrics_hold_together() {
         run
     };
     let (a, b) = (cut(a), cut(b));
-    assert_eq!(of(&a, &b, &asked[..1]).1.verdict, Verdict::Better);
-    let found = of(&a, &b, &asked).1;
+    assert_eq!(of(&a, &b, &requested[..1]).1.verdict, Verdict::Better);
+    let found = of(&a, &b, &requested).1;
     assert_eq!(found.verdict, Verdict::Inconclusive);
     assert_eq!(found.further, Some(Further::More(1)));
 }
@@ -284,7 +284,7 @@ fn what_a_study_varies_on_purpose_is_not_told_as_measured_differently() {
         point.work.schedule = "open, constant, 5/s".into();
         point.work.cache = CacheState::Cold;
     }
-    let told = |a: &Run, b: &Run| with_defaults(a, b).cautions.join("; ");
+    let message = |a: &Run, b: &Run| with_defaults(a, b).cautions.join("; ");
     let set = |run: &mut Run, settings: &[&str]| {
         let settings = settings.iter().map(ToString::to_string).collect();
         run.study.as_mut().unwrap().settings = settings;
@@ -292,7 +292,7 @@ fn what_a_study_varies_on_purpose_is_not_told_as_measured_differently() {
     // Neither settings of the database nor none change the plan.
     for settings in [&[][..], &["target.shared_buffers=1GB"]] {
         set(&mut b, settings);
-        let said = told(&a, &b);
+        let said = message(&a, &b);
         for expected in [
             "the length of a point",
             "the schedule",
@@ -302,7 +302,7 @@ fn what_a_study_varies_on_purpose_is_not_told_as_measured_differently() {
         }
     }
     set(&mut a, &["step.seconds=1"]);
-    let said = told(&a, &b);
+    let said = message(&a, &b);
     assert!(
         !said.contains("the length of a point") && !said.contains("the schedule"),
         "{said}"
@@ -336,9 +336,9 @@ fn a_plan_names_the_primary_metrics_and_a_later_wish_is_said() {
     assert_eq!(found.named, Named::InPlan);
     let names: Vec<String> = found.primary().map(|r| r.metric.to_string()).collect();
     assert_eq!(names, ["sqlite:T611@1.response_us_p50"]);
-    let asked: Vec<Metric> = vec!["sqlite:T611@4.operations_per_s".parse().unwrap()];
+    let requested: Vec<Metric> = vec!["sqlite:T611@4.operations_per_s".parse().unwrap()];
     let options = Options {
-        primary: &asked,
+        primary: &requested,
         ..Options::default()
     };
     assert_eq!(compare(&a, &b, &options).unwrap().named, Named::Afterwards);

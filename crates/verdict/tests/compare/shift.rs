@@ -1,5 +1,3 @@
-//! Times of I/Os below a database, before and after.
-
 use archive::{
     ByOperation, Component, OperationSample, OperationTimes, Point, PointKey, Run, StudyPart,
     WorkDone,
@@ -140,10 +138,10 @@ fn repetitions_carry_a_verdict() {
         let (low, high) = shift.improvement_interval_pct().unwrap();
         assert!(low > 45.0 && high < 55.0);
     }
-    let told = json(&found);
-    assert_eq!(told[0]["verdict"], "better");
-    assert_eq!(told[0]["known_by"], "repetitions");
-    assert!(told[1]["a"]["p99_us"].is_null());
+    let message = json(&found);
+    assert_eq!(message[0]["verdict"], "better");
+    assert_eq!(message[0]["known_by"], "repetitions");
+    assert!(message[1]["a"]["p99_us"].is_null());
 }
 
 /// Pairs differ by up to a fifth from each other and by exactly a tenth within: a missing half must drop its
@@ -242,12 +240,12 @@ fn a_mean_of_two_is_not_compared_and_what_a_test_does_not_issue_is_told_apart() 
     assert_eq!((write.before.count, write.after.count), (2_000, 8));
     assert!(write.has_too_few() && write.ratio().is_none());
     assert_eq!(write.improvement_interval_pct(), None);
-    let told = json(&found);
+    let message = json(&found);
     assert_eq!(
-        (&told[2]["b"]["count"], &told[2]["issued_by_test"]),
+        (&message[2]["b"]["count"], &message[2]["issued_by_test"]),
         (&8.into(), &false.into())
     );
-    assert!(told[2]["improvement_pct"].is_null() && told[2]["verdict"].is_null());
+    assert!(message[2]["improvement_pct"].is_null() && message[2]["verdict"].is_null());
     assert!(!found[3].has_too_few() && found[3].repetitions.usable == 4);
 }
 

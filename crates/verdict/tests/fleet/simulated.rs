@@ -27,7 +27,6 @@ pub struct Plan {
     pub responding: f64,
 }
 
-/// A fleet, and its systems with a true shift.
 pub struct Simulated {
     pub windows: Vec<Window>,
     pub shifted: Vec<bool>,

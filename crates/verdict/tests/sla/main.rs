@@ -1,5 +1,3 @@
-//! Limits that runs meet, miss, or leave undecided.
-
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod outputs;

@@ -25,7 +25,6 @@ fn example() -> (Run, Judgement) {
     (run, judgement)
 }
 
-/// Six repetitions around a limit, of a run that was stopped.
 fn noisy() -> (Run, Judgement) {
     let mut run = repeated(&[990.0, 1_010.0, 1_020.0, 1_030.0, 1_040.0, 1_050.0]);
     run.points[5].figures.errors = None;

@@ -538,9 +538,13 @@ impl PointContext<'_> {
 
     fn blank(&self) -> Point {
         let definition = oltp::fingerprint(&self.on.engine);
-        let about = (title(&self.key.test), Component::Database);
-        self.context
-            .blank(self.step, self.key.clone(), definition, about)
+        self.context.blank(
+            self.step,
+            self.key.clone(),
+            definition,
+            title(&self.key.test),
+            Component::Database,
+        )
     }
 
     fn invalid(&self, reason: Remark) -> Measured {

@@ -187,7 +187,7 @@ pub(crate) fn measure(
         laps: &log.laps,
         rates,
         requests: &counted,
-        told: &[],
+        findings: &[],
         steadiness: None,
         is_missed: false,
     };
@@ -245,13 +245,19 @@ fn blank(
     target: &Nodes,
     test: &Test,
 ) -> Point {
-    let about = (test.definition.title.clone(), test.definition.component);
+    let definition = &test.definition;
     Point {
         work: WorkDone {
             below_database: true,
             ..WorkDone::default()
         },
-        ..context.blank(step, key.clone(), test.fingerprint(&target.engine), about)
+        ..context.blank(
+            step,
+            key.clone(),
+            test.fingerprint(&target.engine),
+            definition.title.clone(),
+            definition.component,
+        )
     }
 }
 

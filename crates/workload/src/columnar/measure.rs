@@ -256,8 +256,13 @@ impl Copies<'_> {
     fn blank(&self, step: &Step, key: &PointKey) -> Point {
         let target = &self.context.targets[key.target as usize];
         let definition = olap::fingerprint(&target.engine);
-        let about = (title(&key.test), Component::Database);
-        self.context.blank(step, key.clone(), definition, about)
+        self.context.blank(
+            step,
+            key.clone(),
+            definition,
+            title(&key.test),
+            Component::Database,
+        )
     }
 }
 

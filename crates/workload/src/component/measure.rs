@@ -343,8 +343,12 @@ impl Task<'_> {
     fn blank(&self) -> Point {
         let definition = &self.test.definition;
         let fingerprint = self.test.fingerprint(&self.target.engine);
-        let about = (definition.title.clone(), definition.component);
-        self.context
-            .blank(self.step, self.key.clone(), fingerprint, about)
+        self.context.blank(
+            self.step,
+            self.key.clone(),
+            fingerprint,
+            definition.title.clone(),
+            definition.component,
+        )
     }
 }

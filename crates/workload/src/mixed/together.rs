@@ -433,8 +433,8 @@ impl MixedPoint<'_> {
             self.key.target as usize
         };
         let definition = definition(code, &self.context.targets[target].engine);
-        let about = (title(code), Component::Database);
-        (self.context).blank(self.step, key.clone(), definition, about)
+        let component = Component::Database;
+        (self.context).blank(self.step, key.clone(), definition, title(code), component)
     }
 }
 

@@ -59,7 +59,6 @@ impl Measure for Measurement<'_> {
             Err(error) => return Ok(Done::Broken(error.message)),
         };
         let seconds = step.timed_s();
-        let about = (TITLE.to_owned(), Component::Database);
         let definition = lab::point::fingerprint(&[DEFINITION]);
         let blank = Point {
             work: WorkDone {
@@ -67,7 +66,13 @@ impl Measure for Measurement<'_> {
                 seconds: Some(seconds),
                 ..WorkDone::default()
             },
-            ..context.blank(step, key.clone(), definition, about)
+            ..context.blank(
+                step,
+                key.clone(),
+                definition,
+                TITLE.to_owned(),
+                Component::Database,
+            )
         };
         let observer = Observer::new(context, server, wanted, progress);
         let length = Duration::from_secs_f64(seconds);

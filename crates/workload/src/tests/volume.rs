@@ -1,4 +1,4 @@
-//! What plans are foretold to write.
+//! Volumes that plans are estimated to write.
 
 use lab::volume::Volume;
 
@@ -11,8 +11,8 @@ fn written(text: &str, fresh: bool) -> Volume {
 
 fn beside(replicas: u32, text: &str, fresh: bool) -> Volume {
     let plan = plan(text, &[]).unwrap();
-    let foretold = registry().foretell(&plan, "sqlite", (1, replicas), fresh);
-    foretold.unwrap()
+    let volume = registry().volume(&plan, "sqlite", 1, replicas, fresh);
+    volume.unwrap()
 }
 
 const READ: &str = "name='p'\nrepeat=3\n[[step]]\nuse='library'\ntests=['T611']\njobs=[1,2]\n";

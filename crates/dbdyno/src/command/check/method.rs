@@ -15,7 +15,7 @@ use engine::{ClockOffset, ErrorKind, Inspection, SCHEMA_MARK, TargetError, Targe
 use host::SystemClock;
 use host::inventory::Stated;
 use lab::study::{self, Side, StudyOptions};
-use lab::{HostAsked, LabError, Plan, RunOptions};
+use lab::{HostOptions, LabError, Plan, RunOptions};
 use serde_json::{Value, json};
 use verdict::method::{Clocks, Finding, Measured, Parameters, confirmed, find, own_cost};
 use workload::{Library, registry};
@@ -316,7 +316,7 @@ fn mock(directory: &Path, library: &Library) -> Result<Run> {
         &plan,
         library.clone(),
         &url,
-        HostAsked::default(),
+        HostOptions::default(),
     )
 }
 
@@ -350,7 +350,7 @@ fn mock_in_slices(directory: &Path, library: &Library) -> Result<Run> {
             clock: Arc::new(SystemClock),
             tool_version: env!("CARGO_PKG_VERSION").to_owned(),
             stated: Stated::default(),
-            host: HostAsked::default(),
+            host: HostOptions::default(),
         },
         &mut Watch::new(Until::default(), 1, screen.teller()),
         &mut screen,
@@ -383,7 +383,7 @@ fn measure(
     plan: &str,
     library: Library,
     url: &TargetUrl,
-    host: HostAsked,
+    host: HostOptions,
 ) -> Result<Run> {
     let workloads = registry(library);
     let plan = Plan::parse(&workloads, plan, &[])?;

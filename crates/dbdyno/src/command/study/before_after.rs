@@ -7,7 +7,7 @@ use std::time::SystemTime;
 use anyhow::{Context, Result};
 use archive::{Archive, ArchiveError, Run, RunName, RunState};
 use host::SystemClock;
-use lab::{HostAsked, LabError, Plan};
+use lab::{HostOptions, LabError, Plan};
 
 use super::change::Change;
 use super::request::{StudyRequest, VERB, judged, refuse_taken};
@@ -128,7 +128,7 @@ impl<'a> Study<'a> {
                 library: None,
                 seed: before.seed,
                 stated: stated(arguments.platform.as_deref())?,
-                host: HostAsked::of_run(&before),
+                host: HostOptions::of_run(&before),
             },
         })
     }

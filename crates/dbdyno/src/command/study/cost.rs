@@ -131,7 +131,7 @@ pub fn of(
         let replicas = scale.levels()?.len() as u32;
         let mut room_bytes = 0_u64;
         for (engine, nodes) in targets {
-            let volume = workloads.foretell(&plan, engine, (*nodes, replicas), is_compared)?;
+            let volume = workloads.volume(&plan, engine, *nodes, replicas, is_compared)?;
             let written_bytes = volume.written_bytes.saturating_mul(u64::from(runs));
             all.written_bytes = all.written_bytes.saturating_add(written_bytes);
             room_bytes = room_bytes.saturating_add(volume.room_bytes);

@@ -14,7 +14,6 @@ use crate::{mysql, postgres};
 /// Tolerance between two accounts, because the kernel counts ticks and misses some ended programs.
 const ACCOUNTS_PCT: f64 = 8.0;
 
-/// Busy programs, ended when dropped.
 struct Busy(Vec<Child>);
 
 impl Busy {
@@ -126,7 +125,6 @@ fn a_database_that_keeps_the_processors_busy_is_told_from_other_programs() {
     }
 }
 
-/// Writes to a file without the page cache until it is dropped.
 struct Writing(Child);
 
 impl Writing {
@@ -143,7 +141,6 @@ impl Writing {
         writing
     }
 
-    /// Bytes written by its programs that have ended.
     fn written(&self) -> u64 {
         let io = std::fs::read_to_string(format!("/proc/{}/io", self.0.id())).unwrap();
         let mut lines = io.lines().filter_map(|line| line.split_once(": "));

@@ -7,12 +7,9 @@ use stats::random::Random;
 const ORDER: &str = "abbaabbaababbaabbaba";
 const FALSE_ALARM: f64 = 0.05;
 
-/// Parameters of a study.
 #[derive(Clone, Copy)]
 struct Generated {
-    /// Ratio B/A by pair.
     ratio: fn(usize) -> f64,
-    /// Level of both sides by pair.
     level: fn(usize) -> f64,
     /// Second figure divided by the first, if the second is A's, and if it is B's.
     second: [f64; 2],
@@ -54,7 +51,6 @@ fn pairs(made: Generated, seed: u64) -> Vec<Pair> {
     ORDER.as_bytes().chunks(2).enumerate().map(pair).collect()
 }
 
-/// The study in slices: each pair has both orders.
 fn in_slices(made: Generated, seed: u64) -> Vec<Pair> {
     let mut random = Random::new(seed);
     let mut pairs = pairs(made, seed);

@@ -11,7 +11,6 @@ fn slide(run: &Run) -> Bill {
     bill(&PriceList::parse("prices.toml", text).unwrap(), run)
 }
 
-/// A level of users with a response time in ms.
 fn users(users: u32, repetition: u32, response_ms: u64, orders: f64) -> Point {
     let mut point = by_hand::users(USERS, users, repetition, response_ms);
     point.figures.operations_per_s = Some(orders / 30.0);

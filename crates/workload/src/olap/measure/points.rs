@@ -84,8 +84,8 @@ impl PointContext<'_> {
 
     pub fn blank(&self) -> Point {
         let definition = olap::fingerprint(&self.target().engine);
-        let about = (title(&self.key.test), Component::Database);
-        (self.context).blank(self.step, self.key.clone(), definition, about)
+        let (title, component) = (title(&self.key.test), Component::Database);
+        (self.context).blank(self.step, self.key.clone(), definition, title, component)
     }
 
     /// Maps an error to a finding about the target, the end of the run, or the interrupt.

@@ -36,11 +36,12 @@ impl PointContext<'_> {
             ..self.key.clone()
         };
         let definition = oltp::fingerprint(&self.on.engine);
-        let about = (title(code), Component::Database);
         Point {
             // All points of a level are of the same users.
             seed: self.seed(),
-            ..self.context.blank(self.step, key, definition, about)
+            ..self
+                .context
+                .blank(self.step, key, definition, title(code), Component::Database)
         }
     }
 

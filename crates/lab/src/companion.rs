@@ -2,8 +2,9 @@
 
 /// Runs `thread` on a thread of this name during `work`. `end` ends the thread even if the work panics, which would
 /// otherwise wait forever. If no thread can be started, the log names the `missing` function.
-pub(crate) fn beside<T>(
-    (name, missing): (&str, &str),
+pub(crate) fn during<T>(
+    name: &str,
+    missing: &str,
     thread: impl FnOnce() + Send,
     end: impl Fn(),
     work: impl FnOnce() -> T,
@@ -35,18 +36,17 @@ mod tests {
     fn a_panic_ends_the_thread_as_well() {
         for panics in [false, true] {
             let (end, ended) = channel();
-            let (tell, told) = channel();
+            let (report, reports) = channel();
             let thread = move || {
                 let _ = ended.recv();
-                tell.send(()).unwrap();
+                report.send(()).unwrap();
             };
-            let work = || assert!(!panics, "as asked");
-            let names = ("test", "nothing");
+            let work = || assert!(!panics, "on purpose");
             let done = catch_unwind(AssertUnwindSafe(|| {
-                beside(names, thread, || end.send(()).unwrap(), work);
+                during("test", "nothing", thread, || end.send(()).unwrap(), work);
             }));
             assert_eq!(done.is_err(), panics);
-            assert_eq!(told.try_recv(), Ok(()), "it has ended");
+            assert_eq!(reports.try_recv(), Ok(()), "it has ended");
         }
     }
 }
