@@ -81,8 +81,8 @@ fn stated(platform: Option<&Path>) -> Result<Stated> {
     }
 }
 
-fn server_host(said: &ServerHost) -> Result<HostAsked> {
-    Ok(HostAsked::parse(
+fn server_host(said: &ServerHost) -> Result<HostOptions> {
+    Ok(HostOptions::parse(
         said.address.as_deref(),
         said.device.as_deref(),
     )?)

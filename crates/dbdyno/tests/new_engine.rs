@@ -9,7 +9,7 @@ use archive::{Point, PointKey};
 use engine::conformance::{Outcome, Suite};
 use host::SystemClock;
 use host::inventory::Stated;
-use lab::{HostAsked, Observer, Plan, RunOptions};
+use lab::{HostOptions, Observer, Plan, RunOptions};
 use load::Progress;
 use workload::Library;
 
@@ -54,7 +54,7 @@ fn it_is_planned_measured_and_reported() {
         clock: Arc::new(SystemClock),
         tool_version: "0".into(),
         stated: Stated::default(),
-        host: HostAsked::default(),
+        host: HostOptions::default(),
     };
     let run = lab::run(options, &mut Silent).unwrap();
     let [point] = &run.points[..] else {

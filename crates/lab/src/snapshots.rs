@@ -153,7 +153,7 @@ impl<'a> Taker<'a> {
     }
 
     fn operations(&self, current: &mut Current) -> Option<Snapshot> {
-        let told = current.progress.take_intervals()?;
+        let counts = current.progress.take_intervals()?;
         current.is_measuring = true;
         current.taken = Instant::now();
         let total = counts.total();

@@ -134,7 +134,7 @@ impl Offered {
     pub fn of(outcome: &Outcome, per_s: f64) -> Option<Self> {
         Some(Self {
             per_s,
-            asked: outcome.due,
+            requested: outcome.due,
             waiting: outcome
                 .unfinished
                 .saturating_sub(outcome.clients.len() as u64),

@@ -116,8 +116,8 @@ impl Execution<'_> {
             }
             Ok((false, None))
         })?;
-        let told = search_of(&searched).remarks("I/Os", slo.objective.to_string());
-        let mut told = told.to_vec();
+        let findings = search_of(&searched).remarks("I/Os", slo.objective.to_string());
+        let mut findings = findings.to_vec();
         let found = searched.found();
         let ends = [found.rate_per_s, found.missed_per_s];
         findings.extend(evidence(slo, ends.into_iter().flatten(), &tried));

@@ -61,7 +61,7 @@ impl Method {
         url: &TargetUrl,
         found: &Inspection,
         seconds: f64,
-        host: &HostAsked,
+        host: &HostOptions,
         permission: &Permission,
     ) -> Result<Option<Self>> {
         let workspace = CheckPlace::beside(engines::all(), url)?;
@@ -183,7 +183,7 @@ struct Bench<'a> {
     workspace: &'a CheckPlace,
     library: &'a Library,
     parameters: Parameters,
-    host: &'a HostAsked,
+    host: &'a HostOptions,
 }
 
 impl Bench<'_> {
@@ -203,7 +203,7 @@ impl Bench<'_> {
 
     fn findings(&self, round: &Round) -> Vec<Finding> {
         find(&Measured {
-            asked: self.parameters,
+            parameters: self.parameters,
             run: &round.run,
             mock: &round.mock,
             slices: &round.slices,
