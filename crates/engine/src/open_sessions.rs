@@ -28,7 +28,7 @@ struct Entry {
 pub struct Owner(u64);
 
 impl Owner {
-    pub fn new() -> Self {
+    pub fn unique() -> Self {
         Self(NUMBERS.fetch_add(1, Ordering::Relaxed))
     }
 }
@@ -49,7 +49,7 @@ impl OpenSession {
 
     /// Of an engine in this process, with what interrupts its statement.
     pub fn in_process(interrupt: impl Fn() + Send + 'static) -> Self {
-        Self::in_process_of(Owner::new(), interrupt)
+        Self::in_process_of(Owner::unique(), interrupt)
     }
 
     /// The same, with whose session it is.
@@ -129,13 +129,13 @@ mod tests {
     fn a_target_is_broken_off_alone() {
         let (mut mine, _mine_far) = UnixStream::pair().unwrap();
         let (other, mut other_far) = UnixStream::pair().unwrap();
-        let (owner, asked) = (Owner::new(), Arc::new(AtomicU64::new(0)));
+        let (owner, asked) = (Owner::unique(), Arc::new(AtomicU64::new(0)));
         let session = OpenSession::over(owner, &mine);
         let counted = Arc::clone(&asked);
         session.cancelled_by(move |_| {
             counted.fetch_add(1, Ordering::Relaxed);
         });
-        let _other = OpenSession::over(Owner::new(), &other);
+        let _other = OpenSession::over(Owner::unique(), &other);
         break_off_those_of(owner);
         break_off_those_of(owner);
         assert_eq!(asked.load(Ordering::Relaxed), 1);

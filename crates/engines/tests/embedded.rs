@@ -132,7 +132,7 @@ fn ours_are_known_again() {
     }
 }
 
-/// What brings the log into the file is its connection's first look at a database that another one has written to.
+/// A connection's first look at a database that another one has written to brings the log into the file.
 #[test]
 fn the_first_checkpoint_does_not_wait_for_itself() {
     let directory = tempfile::tempdir().unwrap();
@@ -208,7 +208,7 @@ fn a_process_shares_its_own_lock() {
     assert!(opened("sqlite", &directory.path().join("nowhere/t.db")).is_err());
 }
 
-/// What an engine does not count is unknown with a reason, and never zero.
+/// Figures that an engine does not count are unknown with a reason, and never zero.
 #[test]
 fn an_account_of_io_tells_what_is_counted_and_no_more() {
     for engine in ENGINES {

@@ -76,7 +76,7 @@ impl DuckDbSource {
             of: Of::File(database),
             url: url.to_string(),
             version: version.clone(),
-            owner: Owner::new(),
+            owner: Owner::unique(),
         })
     }
 
@@ -86,7 +86,7 @@ impl DuckDbSource {
             of: Of::Instance(Arc::clone(instance)),
             url,
             version: instance.loaded.version.clone(),
-            owner: Owner::new(),
+            owner: Owner::unique(),
         }
     }
 

@@ -72,7 +72,7 @@ impl Client {
         let (place, tls, number) = (place.clone(), tls.cloned(), client.connection());
         let cancel = move |patience| {
             // Nobody waits for what it asks, and nobody else breaks it off.
-            let (login, owner) = (login.clone(), Owner::new());
+            let (login, owner) = (login.clone(), Owner::unique());
             let asked = Self::connect_within(&place, tls.as_ref(), login, owner, patience);
             if let Ok(mut asked) = asked {
                 let _ = asked.attempt(&format!("KILL {number}"));

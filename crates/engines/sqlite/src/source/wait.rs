@@ -21,7 +21,7 @@ pub(super) struct Waiting {
 impl Default for Waiting {
     fn default() -> Self {
         Self {
-            owner: Owner::new(),
+            owner: Owner::unique(),
             is_waiting: Arc::default(),
         }
     }
