@@ -41,7 +41,8 @@ mod tests {
         let engines = Path::new("../engines");
         let mut files = 0;
         for entry in std::fs::read_dir(engines).unwrap() {
-            let Ok(text) = std::fs::read_to_string(entry.unwrap().path().join("rules.toml")) else {
+            let Ok(text) = std::fs::read_to_string(entry.unwrap().path().join("src/rules.toml"))
+            else {
                 continue;
             };
             files += 1;
