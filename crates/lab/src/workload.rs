@@ -67,11 +67,8 @@ pub trait Workload: Send + Sync {
         step.jobs.iter().copied().max().unwrap_or(1)
     }
 
-    /// The seconds that a step sets for its points in one repetition, with their longest warm-up. Loads, checks and work of a
-    /// fixed amount take as long as the database needs, which nobody knows before.
-    ///
-    /// # Errors
-    /// What does not exist.
+    /// Seconds that a step sets for its points in one repetition, with their longest warm-up. The duration of loads,
+    /// checks and fixed work depends on the database, so it is unknown in advance.
     fn timed_s(&self, _step: &Step, _engine: &str, _replicas: u32) -> Result<f64> {
         Ok(0.0)
     }

@@ -34,7 +34,7 @@ pub struct Question {
     pub seed: u64,
 }
 
-/// Whether the fleet shifted by the primary measure.
+/// Call of a shift of the fleet by the primary measure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Call {

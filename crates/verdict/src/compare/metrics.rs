@@ -13,7 +13,7 @@ const SECONDARY: [&str; 3] = ["response_us_p50", "response_us_p99", "table_memor
 /// Largest number of metrics of one comparison; a larger plan is compared in its first ones.
 const METRICS_MAX: usize = 2_000;
 
-/// Who named the primary metrics, and when.
+/// Origin of the primary metrics.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub enum Named {
     /// The plan, before the run.

@@ -19,7 +19,7 @@ pub struct Scatter {
     pub remedy: Remedy,
 }
 
-/// What goes up and down within a block.
+/// Variation within a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Within {
@@ -28,7 +28,7 @@ pub enum Within {
     Intervals,
 }
 
-/// What is another one in each pair.
+/// Variation between pairs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Between {
@@ -40,7 +40,7 @@ pub enum Between {
     Pairs,
 }
 
-/// What makes the pairs scatter less.
+/// Way to reduce the scatter of pairs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub enum Remedy {
     /// Most of the variance comes from within the blocks, with all of its interval.

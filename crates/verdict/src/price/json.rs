@@ -21,7 +21,7 @@ pub fn json(bill: &Bill, worth: &[Worth]) -> Value {
     })
 }
 
-/// What a change costs and brings.
+/// Cost and gain of a change.
 pub fn change(change: &Change) -> Value {
     let net = |money: Option<Money>| money.map(|money| money.net);
     value!({
