@@ -56,7 +56,7 @@ const LARGER: [(&str, &str); 2] = [
 ];
 
 /// Verbs that measure in such a database: ORDERS stands for its URL, QUERIES for that of the analytical tables.
-const VERBS: [&str; 9] = [
+const VERBS: [&str; 13] = [
     "ab components.toml --target ORDERS --pairs 1 --yes",
     "ab script.toml --target ORDERS --pairs 1 --yes",
     "ab script.toml --target ORDERS --pairs 1 --yes --interleave 20ms",
@@ -66,6 +66,24 @@ const VERBS: [&str; 9] = [
     "check --target QUERIES",
     "study platform --size quick --target QUERIES --yes --set step.tests=[\"T611\"] --set step.jobs=[1] --set step.threads=[1]",
     "columnar lift --from QUERIES --level query-high --memory 200MB",
+    "columnar size --from QUERIES --memory 200MB",
+    "oltp check --target ORDERS",
+    "olap check --target QUERIES --queries 6",
+    "olap run --target QUERIES --queries 6 --yes",
+];
+/// The workload that changes the rows of its own tables.
+const OF_ORDER_ENTRY: &str = "oltp run --target ORDERS --users 1 --seconds 0.3 --ramp-up 0.1 --warm-up-max 0 --check none --yes";
+const ORDER_ENTRY: [&str; 10] = [
+    "dbdyno_oltp",
+    "warehouse",
+    "district",
+    "customer",
+    "history",
+    "orders",
+    "new_order",
+    "order_line",
+    "item",
+    "stock",
 ];
 /// The cheapest places for the same: a file, and a server's database.
 const IN_A_FILE: &str = "check --engine --yes --target ORDERS";
@@ -99,17 +117,21 @@ impl Loaded {
         }
     }
 
+    fn run(&self, verb: &str) {
+        let words = verb.split_whitespace().map(|word| match word {
+            "ORDERS" => &self.url,
+            "QUERIES" => &self.queries,
+            word => word,
+        });
+        let ended = self.workspace.dbdyno(&words.collect::<Vec<_>>());
+        // The verdict does not matter here.
+        assert!(matches!(ended.status, 0 | 3), "{verb}: {}", ended.stderr);
+    }
+
     /// Runs every verb and study in it; those that would replace data are refused.
     fn go_through(&self, more: &[&str], after_each: &dyn Fn(&str)) {
         for verb in VERBS.iter().chain(more) {
-            let words = verb.split_whitespace().map(|word| match word {
-                "ORDERS" => &self.url,
-                "QUERIES" => &self.queries,
-                word => word,
-            });
-            let ended = self.workspace.dbdyno(&words.collect::<Vec<_>>());
-            // The verdict does not matter here.
-            assert!(matches!(ended.status, 0 | 3), "{verb}: {}", ended.stderr);
+            self.run(verb);
             after_each(verb);
         }
         for ((plan, _), url) in LARGER.iter().zip([&self.url, &self.queries]) {
@@ -163,6 +185,16 @@ fn files_keep_everything() {
             assert_kept(before, &after, verb);
         }
     });
+    loaded.run(OF_ORDER_ENTRY);
+    for (before, after) in before.iter().zip(tables()) {
+        let others = before
+            .iter()
+            .filter(|(table, _)| !ORDER_ENTRY.contains(&table.as_str()));
+        let others = others
+            .map(|(table, rows)| (table.clone(), rows.clone()))
+            .collect();
+        assert_kept(&others, &after, OF_ORDER_ENTRY);
+    }
 }
 
 /// True except for the working tables of this test's plan, and the register of table identities, which a reload changes.

@@ -75,3 +75,7 @@ pub mod source {
         SourceTable, Space, Stored, TABLES_MAX, Taker, row_hash,
     };
 }
+
+#[doc = include_str!("../README.md")]
+#[cfg(doctest)]
+struct Readme;

@@ -40,3 +40,7 @@ pub use histogram::{Histogram, HistogramError};
 pub use interval::Interval;
 pub use snapshot::HistogramSnapshot;
 pub use warning::Warning;
+
+#[doc = include_str!("../README.md")]
+#[cfg(doctest)]
+struct Readme;

@@ -11,3 +11,7 @@ pub mod pages;
 pub mod profile;
 mod regular;
 pub mod run;
+
+#[doc = include_str!("../README.md")]
+#[cfg(doctest)]
+struct Readme;

@@ -105,3 +105,7 @@ pub fn command_for(test: &str) -> Command {
     command.args(["--exact", test, "--nocapture", "--test-threads=1"]);
     command
 }
+
+#[doc = include_str!("../README.md")]
+#[cfg(doctest)]
+struct Readme;

@@ -33,3 +33,7 @@ mod rounds;
 pub mod screening;
 pub mod shift;
 pub mod sla;
+
+#[doc = include_str!("../README.md")]
+#[cfg(doctest)]
+struct Readme;

@@ -89,8 +89,14 @@ fn a_database_in_memory_is_measured_rightly() {
 #[test]
 fn a_running_postgres_is_measured_rightly() {
     let server = postgres::server("");
+    postgres::psql(
+        &server,
+        "CREATE TABLE public.mine AS SELECT generate_series(1, 1000) AS id",
+    );
     is_right(&postgres::url(&server, "dbdyno"), &[]);
     assert_eq!(postgres::psql(&server, NOT_LEFT), "0");
+    let mine = "SELECT count(*) || ' ' || sum(id) FROM public.mine";
+    assert_eq!(postgres::psql(&server, mine), "1000 500500");
 }
 
 #[test]

@@ -327,8 +327,9 @@ fn a_copy_that_waits_for_rows_waits_for_its_client_and_a_session_without_a_state
 fn statements_with_parallel_workers_are_as_they_are_seen() {
     let target = local(LOADED);
     let mut session = target.open_session().unwrap();
+    // A statement takes much longer than its client, which may wait for a processor between two of them.
     session
-        .batch("CREATE TABLE dbdyno_n AS SELECT n FROM generate_series(1, 500000) n")
+        .batch("CREATE TABLE dbdyno_n AS SELECT n FROM generate_series(1, 3000000) n")
         .unwrap();
     target.set_threads(3).unwrap();
     let mut session = target.open_session().unwrap();

@@ -127,7 +127,7 @@ impl Script {
             changed.map(|name| format!("it writes to {name}, which is one table for both sides"));
         let not_beside = match (named, self.writes()) {
             (Some(name), _) => Some(format!(
-                "its set-up makes {name} in one section for both sides; leave the schema out of the name"
+                "its set-up makes {name} in one place for both sides; leave the schema out of the name"
             )),
             (None, true) if self.set_up.texts().next().is_none() => Some(
                 "it writes to tables that it does not make, and both sides would change the same rows; give it a [setup]"
