@@ -9,7 +9,7 @@
 #   ONLY="postgres mariadb"   SITUATIONS="short long locks log"
 #   APART=1      the server has one processor, and the clients another one, as on a machine of their own
 #   PG=DIR  PG_SETTINGS=…  MYSQL_BIN=DIR  MARIADB_SETTINGS="--performance-schema=ON"     as for bench/observe.sh
-# Docs: docs/OBSERVE.md, "Beside the clients' own counts".
+# Results: docs/EVIDENCE.md, "Observation".
 set -euo pipefail
 seconds=${1:-30}
 dbdyno=$(realpath "${DBDYNO:-$(dirname "${BASH_SOURCE[0]}")/../bin/dbdyno}")
