@@ -115,7 +115,9 @@ fn with_examples(crates: &Path) -> anyhow::Result<Vec<String>> {
         for entry in std::fs::read_dir(folder)? {
             let entry = entry?;
             let is_crate = entry.path().join("Cargo.toml").exists();
-            if is_crate && has_example(&entry.path().join("src"))? {
+            let readme = std::fs::read_to_string(entry.path().join("README.md"));
+            let is_shown = readme.is_ok_and(|text| text.contains("```rust"));
+            if is_crate && (is_shown || has_example(&entry.path().join("src"))?) {
                 names.push(entry.file_name().to_string_lossy().into_owned());
             }
         }
