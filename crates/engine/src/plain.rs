@@ -88,7 +88,7 @@ pub fn days_of(text: &[u8]) -> Option<i64> {
     is_day.then_some(days_from(number(&[y1, y2, y3, y4])?, month, day))
 }
 
-/// Days since 1970 of a day of the Gregorian calendar: the inverse of [`civil`].
+/// Days since 1970 of a day of the Gregorian calendar: the inverse of `civil`.
 #[inline]
 pub fn days_from(year: i64, month: i64, day: i64) -> i64 {
     const ERA_DAYS: i64 = 146_097;
