@@ -10,7 +10,7 @@ use crate::data::ROW_BYTES;
 use crate::expectation::Expectation;
 use crate::library::{Amount, Kind, SizeClass, Table, Test};
 
-/// What an engine adds to a row of the bench shape: its header, room left in pages, the entry of its
+/// Bytes that an engine adds to a row of the bench shape: its header, room left in pages, the entry of its
 /// primary key. 62 bytes on PostgreSQL 15, less on the others.
 const ROW_OVERHEAD_BYTES: u64 = 72;
 /// An entry of a secondary index, with the room that a page leaves.
@@ -19,7 +19,7 @@ const INDEX_ENTRY_BYTES: u64 = 32;
 const PAGE_BYTES: u64 = 16 << 10;
 /// The block that a blob test appends.
 const BLOB_BYTES: u64 = 1 << 20;
-/// What is stored is written twice: to the log, and to the files.
+/// Stored data are written twice: to the log, and to the files.
 const TIMES_WRITTEN: u64 = 2;
 /// A point that ends by time is taken to write no more than this when it writes in bulk …
 const BULK_BYTES_PER_S: f64 = 500e6;
@@ -38,7 +38,7 @@ pub enum Extent {
 /// Bytes of a warehouse of the order-entry database with its keys: 100 MB, and the items' share.
 const WAREHOUSE_BYTES: f64 = 110e6;
 
-/// What loading an order-entry database writes.
+/// Bytes that loading an order-entry database writes.
 pub fn of_order_entry_load(whole_warehouses: f64) -> Volume {
     let stored = (whole_warehouses * WAREHOUSE_BYTES) as u64;
     Volume {
@@ -47,10 +47,10 @@ pub fn of_order_entry_load(whole_warehouses: f64) -> Volume {
     }
 }
 
-/// What an analytical database of scale 1 stores at most, with keys.
+/// Bytes that an analytical database of scale 1 stores at most, with keys.
 const SCALE_BYTES: f64 = 2.4e9;
 
-/// What loading an analytical database writes.
+/// Bytes that loading an analytical database writes.
 pub fn of_analytical_load(scale: f64) -> Volume {
     let stored = (scale * SCALE_BYTES) as u64;
     Volume {
@@ -59,7 +59,7 @@ pub fn of_analytical_load(scale: f64) -> Volume {
     }
 }
 
-/// What small transactions write in so many seconds, at most.
+/// Bytes that small transactions write in so many seconds, at most.
 pub fn of_small_transactions(seconds: f64) -> Volume {
     let bytes = (SMALL_BYTES_PER_S * seconds) as u64;
     Volume {
@@ -104,12 +104,12 @@ pub fn tables_of_query(table: Table, answer: Expectation) -> Vec<Table> {
     }
 }
 
-/// What loading a table writes.
+/// Bytes that loading a table writes.
 pub fn of_table(size: SizeClass, table: Table) -> Volume {
     stored(table_bytes(size, table))
 }
 
-/// What one point of a test writes besides the table that it works on.
+/// Bytes that one point of a test writes besides the table that it works on.
 pub fn of_point(test: &Test, size: SizeClass, extent: Extent, jobs: u32) -> Volume {
     let row = ROW_BYTES + ROW_OVERHEAD_BYTES;
     if let Kind::Below {

@@ -17,7 +17,7 @@ use super::endpoint::Endpoint;
 use super::overrides::OF_SESSIONS;
 use super::processes;
 use super::wire::Prepared;
-use activity::{Scope, Seen};
+use activity::{ProcessSample, Scope};
 use engine::process;
 use engine::{Result, ServerCounts, Tally, TargetError, Transport, Watch};
 use profile::Profile;
@@ -119,7 +119,8 @@ impl Watch for PostgresWatch {
 
     fn look(&mut self, tally: &mut Tally) -> Result<()> {
         let rows = self.connection.texts_of(&self.look, "the waits", &[])?;
-        let processes: Vec<Seen> = rows.into_iter().filter_map(Seen::of).collect();
+        let processes: Vec<ProcessSample> =
+            rows.into_iter().filter_map(ProcessSample::of).collect();
         match &mut self.profile {
             None => activity::add(processes.iter(), tally),
             Some(profile) => {

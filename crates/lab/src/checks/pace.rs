@@ -269,12 +269,18 @@ mod tests {
         let stopped = [1.0, 2.0, 3.0, 4.0, 7.3, 8.0, 9.0, 10.0, 11.0, 12.0, 13.0];
         let (reasons, notes) = judged(&stopped, USUAL);
         assert!(reasons.is_empty());
-        let remarks: Vec<String> = notes.iter().map(ToString::to_string).collect();
-        assert_eq!(remarks.len(), 1);
-        assert!(
-            remarks[0].starts_with("the driver was stopped for at least 2.3 s of 13.0 s"),
-            "{remarks:?}"
-        );
+        let [
+            Remark::DriverStopped {
+                stopped_s,
+                elapsed_s,
+                at_least: true,
+            },
+        ] = notes[..]
+        else {
+            panic!("{notes:?}");
+        };
+        assert!((stopped_s - 2.3).abs() < 0.05, "{stopped_s}");
+        assert!((elapsed_s - 13.0).abs() < 0.05, "{elapsed_s}");
         let strict = Validity {
             stall_pct_max: 10.0,
             ..Validity::USUAL

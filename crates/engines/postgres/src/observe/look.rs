@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::super::watch::activity::{self, BACKGROUND, IDLE_KINDS, SESSION, Seen, WORKER};
+use super::super::watch::activity::{self, BACKGROUND, IDLE_KINDS, ProcessSample, SESSION, WORKER};
 use super::super::watch::class;
 use super::super::wire::Prepared;
 use super::asking::{APPLICATION, Asking, Rows};
@@ -107,7 +107,7 @@ pub(super) fn look(asking: &mut Asking, question: &mut Question) -> Result<Look>
     let (mut processes, mut sessions) = (Vec::new(), Vec::new());
     for mut row in rows {
         let more = row.split_off(OF_PROCESS.min(row.len()));
-        let Some(mut process) = Seen::of(row) else {
+        let Some(mut process) = ProcessSample::of(row) else {
             continue;
         };
         // A wait that is over is shown until its process gets a processor.
@@ -137,7 +137,7 @@ fn cell(cells: &[Option<String>], at: usize) -> Option<&str> {
     cell.filter(|cell| !cell.is_empty())
 }
 
-fn session(process: &Seen, more: &[Option<String>]) -> SessionSeen {
+fn session(process: &ProcessSample, more: &[Option<String>]) -> SessionSeen {
     let state = if process.is_at_work {
         class::of(process.wait.as_ref()).1
     } else {

@@ -59,9 +59,8 @@ pub(crate) fn sql(major: u32, scope: Scope) -> String {
 /// Kind and name of a wait.
 pub(crate) type Wait = (String, String);
 
-/// One process as it was seen.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Seen {
+pub(crate) struct ProcessSample {
     pub pid: u32,
     leader: u32,
     pub kind: String,
@@ -69,7 +68,7 @@ pub(crate) struct Seen {
     pub wait: Option<Wait>,
 }
 
-impl Seen {
+impl ProcessSample {
     /// The process of a row of [`sql`].
     pub(crate) fn of(row: Vec<Option<String>>) -> Option<Self> {
         let mut cells = row.into_iter();
@@ -89,8 +88,8 @@ impl Seen {
 
 /// Adds what was seen of those at work. A session and its parallel workers share one weight, because they
 /// do one job's statement together; a leader that only waits for its workers leaves the weight to them.
-pub(crate) fn add<'a>(processes: impl Iterator<Item = &'a Seen>, tally: &mut Tally) {
-    let mut groups: HashMap<u32, Vec<&Seen>> = HashMap::new();
+pub(crate) fn add<'a>(processes: impl Iterator<Item = &'a ProcessSample>, tally: &mut Tally) {
+    let mut groups: HashMap<u32, Vec<&ProcessSample>> = HashMap::new();
     for process in processes.filter(|process| process.is_at_work) {
         match process.kind.as_str() {
             SESSION | WORKER => groups.entry(process.leader).or_default().push(process),
@@ -102,7 +101,7 @@ pub(crate) fn add<'a>(processes: impl Iterator<Item = &'a Seen>, tally: &mut Tal
     }
     for members in groups.values() {
         let has_workers = members.iter().any(|p| p.is_worker());
-        let waits_for_workers = |p: &Seen| {
+        let waits_for_workers = |p: &ProcessSample| {
             let ipc = p.wait.as_ref().is_some_and(|(kind, _)| kind == "IPC");
             ipc && p.kind == SESSION
         };
@@ -123,8 +122,8 @@ mod tests {
     use super::*;
     use engine::WaitClass;
 
-    fn process(leader: u32, kind: &str, wait: Option<(&str, &str)>) -> Seen {
-        Seen {
+    fn process(leader: u32, kind: &str, wait: Option<(&str, &str)>) -> ProcessSample {
+        ProcessSample {
             pid: leader,
             leader,
             kind: kind.into(),
@@ -136,7 +135,7 @@ mod tests {
     #[test]
     fn a_leader_that_waits_for_its_workers_leaves_its_weight_to_them() {
         let mut tally = Tally::default();
-        let idle = Seen {
+        let idle = ProcessSample {
             is_at_work: false,
             ..process(6, SESSION, Some(("Client", "ClientRead")))
         };

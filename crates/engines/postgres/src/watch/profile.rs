@@ -21,7 +21,7 @@ use std::time::Instant;
 
 use super::super::connection::Connection;
 use super::super::wire::Prepared;
-use super::activity::{self, SESSION, Seen};
+use super::activity::{self, ProcessSample, SESSION};
 use super::rise::{Counts, Members, Rise, Standing, members_of};
 use engine::{Result, Tally, Value};
 
@@ -66,7 +66,7 @@ struct WithoutWait {
 }
 
 impl WithoutWait {
-    fn see(&mut self, processes: &[Seen]) {
+    fn see(&mut self, processes: &[ProcessSample]) {
         let sessions = processes.iter().filter(|p| p.kind == SESSION);
         for session in sessions.filter(|p| p.wait.is_none()) {
             self.all += 1;
@@ -194,10 +194,10 @@ impl Profile {
     pub(super) fn look(
         &mut self,
         connection: &mut Connection,
-        processes: &[Seen],
+        processes: &[ProcessSample],
         tally: &mut Tally,
     ) -> Result<()> {
-        if processes.iter().any(Seen::is_worker) {
+        if processes.iter().any(ProcessSample::is_worker) {
             self.before = None;
             self.add_alone(processes, true, tally);
             return Ok(());
@@ -226,7 +226,7 @@ impl Profile {
     }
 
     /// Adds what is seen at this moment.
-    fn add_alone(&mut self, processes: &[Seen], has_workers: bool, tally: &mut Tally) {
+    fn add_alone(&mut self, processes: &[ProcessSample], has_workers: bool, tally: &mut Tally) {
         self.taken.alone += 1;
         self.taken.beside_workers += u64::from(has_workers);
         activity::add(processes.iter(), tally);

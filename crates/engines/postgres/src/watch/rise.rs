@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::time::Instant;
 
-use super::activity::{self, BACKGROUND, IDLE_KINDS, SESSION, Seen, Wait};
+use super::activity::{self, BACKGROUND, IDLE_KINDS, ProcessSample, SESSION, Wait};
 use super::class;
 use engine::Tally;
 
@@ -26,7 +26,7 @@ fn group_of(kind: &str) -> usize {
 }
 
 /// The groups of processes, `own` among the others.
-pub(super) fn members_of(processes: &[Seen], own: u32) -> Members {
+pub(super) fn members_of(processes: &[ProcessSample], own: u32) -> Members {
     let mut members = Members::from([(OTHERS, vec![own])]);
     for process in processes {
         let group = group_of(&process.kind);
@@ -103,8 +103,8 @@ impl Rise {
 
     /// Adds how many processes were in each event on average; those that were not counted are taken as they
     /// are seen. `in_statement` is the share of sessions without a wait that are in a statement.
-    pub(super) fn add(&self, processes: &[Seen], in_statement: f64, tally: &mut Tally) {
-        let is_counted = |p: &&Seen| self.groups.contains_key(&group_of(&p.kind));
+    pub(super) fn add(&self, processes: &[ProcessSample], in_statement: f64, tally: &mut Tally) {
+        let is_counted = |p: &&ProcessSample| self.groups.contains_key(&group_of(&p.kind));
         activity::add(processes.iter().filter(|p| !is_counted(p)), tally);
         for (group, (members, counts)) in &self.groups {
             let at_work = self.at_work(*members, counts);
@@ -120,7 +120,8 @@ impl Rise {
                 }
             }
         }
-        let reads = |p: &&Seen| p.is_at_work && p.wait.as_ref().is_some_and(is_client_read);
+        let reads =
+            |p: &&ProcessSample| p.is_at_work && p.wait.as_ref().is_some_and(is_client_read);
         for session in processes.iter().filter(is_counted).filter(reads) {
             let (class, event) = class::of(session.wait.as_ref());
             tally.session(class, &event, 1.0);
@@ -178,10 +179,10 @@ mod tests {
         Some((kind.into(), event.into()))
     }
 
-    fn seen(pid: u32, kind: &str, at_work: bool, text: &str) -> Seen {
+    fn seen(pid: u32, kind: &str, at_work: bool, text: &str) -> ProcessSample {
         let cell = |text: &str| Some(text.to_owned());
         let (kind_of_wait, event) = wait(text).unzip();
-        Seen::of(vec![
+        ProcessSample::of(vec![
             cell(&pid.to_string()),
             cell(&pid.to_string()),
             cell(kind),
@@ -192,7 +193,11 @@ mod tests {
         .unwrap()
     }
 
-    fn standing(processes: &[Seen], most: u64, counts: &[(&str, &[(&str, u64)])]) -> Standing {
+    fn standing(
+        processes: &[ProcessSample],
+        most: u64,
+        counts: &[(&str, &[(&str, u64)])],
+    ) -> Standing {
         let of_one = |counts: &[(&str, u64)]| counts.iter().map(|(w, n)| (wait(w), *n)).collect();
         Standing {
             at: Instant::now(),
@@ -205,7 +210,7 @@ mod tests {
         }
     }
 
-    fn added(rise: &Rise, processes: &[Seen], in_statement: f64) -> Tally {
+    fn added(rise: &Rise, processes: &[ProcessSample], in_statement: f64) -> Tally {
         let mut tally = Tally::default();
         rise.add(processes, in_statement, &mut tally);
         tally
