@@ -65,8 +65,16 @@ impl Engines {
     /// # Errors
     /// [`UrlError`] as a statement error when the URL is wrong, else what the engine says.
     pub fn open(self, url: &TargetUrl) -> crate::Result<Arc<dyn Target>> {
-        let wrong = |e: UrlError| TargetError::new(ErrorKind::Statement, e.to_string());
-        self.find(url).map_err(wrong)?.open(url)
+        self.find_to_open(url)?.open(url)
+    }
+
+    /// As [`Engines::find`], for callers that open the database.
+    ///
+    /// # Errors
+    /// [`UrlError`] as a statement error.
+    pub fn find_to_open(self, url: &TargetUrl) -> crate::Result<&'static dyn Engine> {
+        self.find(url)
+            .map_err(|e| TargetError::new(ErrorKind::Statement, e.to_string()))
     }
 
     /// Takes a URL apart, or libpq's `KEY=VALUE …`, and puts in what it leaves out.

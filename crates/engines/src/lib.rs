@@ -9,8 +9,7 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use engine::source::Source;
 use engine::{
-    BackupMethod, Engine, Engines, ErrorKind, Inspection, Reach, Result, Target, TargetError,
-    TargetUrl, UrlError,
+    BackupMethod, Engine, Engines, Inspection, Reach, Result, Target, TargetUrl, UrlError,
 };
 pub use whereabouts::{data_place, runs_here};
 
@@ -162,8 +161,7 @@ pub fn open(url: &TargetUrl) -> Result<Arc<dyn Target>> {
 /// # Errors
 /// [`UrlError`] as a statement error when the URL is wrong, else what the engine says.
 pub fn open_observed(url: &TargetUrl) -> Result<Arc<dyn Target>> {
-    let engine = find(url).map_err(|e| TargetError::new(ErrorKind::Statement, e.to_string()))?;
-    engine.open_observed(url)
+    all().find_to_open(url)?.open_observed(url)
 }
 
 /// Finds out what a run in the database that a URL names would find; changes nothing.
@@ -171,8 +169,7 @@ pub fn open_observed(url: &TargetUrl) -> Result<Arc<dyn Target>> {
 /// # Errors
 /// [`UrlError`] as a statement error when the URL is wrong, else what the engine says.
 pub fn inspect(url: &TargetUrl) -> Result<Inspection> {
-    let engine = find(url).map_err(|e| TargetError::new(ErrorKind::Statement, e.to_string()))?;
-    engine.inspect(url)
+    all().find_to_open(url)?.inspect(url)
 }
 
 /// Opens the database that a URL names, to read from it alone.
@@ -180,8 +177,7 @@ pub fn inspect(url: &TargetUrl) -> Result<Inspection> {
 /// # Errors
 /// [`UrlError`] as a statement error when the URL is wrong, else what the engine says.
 pub fn open_source(url: &TargetUrl) -> Result<Box<dyn Source>> {
-    let engine = find(url).map_err(|e| TargetError::new(ErrorKind::Statement, e.to_string()))?;
-    engine.open_source(url)
+    all().find_to_open(url)?.open_source(url)
 }
 
 /// Files of dbdyno's own in the format of an engine that reads and writes Parquet, for figures of many systems.

@@ -1,7 +1,7 @@
 //! Storage under the database: cache, log and codecs, as the kernel and DuckDB tell.
 
 use super::*;
-use engine::{Cooled, ErrorKind};
+use engine::{Cooled, ErrorKind, Value};
 
 /// A folder beside the test program: /tmp may lie in memory, where nothing reaches a device.
 fn folder_on_disk() -> tempfile::TempDir {

@@ -1,7 +1,7 @@
 //! Rows are read as stored, in every type, and without memory.
 
 use super::*;
-use engine::{Fetched, cell_digest};
+use engine::{Fetched, RowSource, Value, cell_digest};
 
 #[test]
 fn every_type_has_its_digest() {
