@@ -155,6 +155,6 @@ pub trait Activity: Send {
     /// Statements that this observer has asked so far.
     fn asked(&self) -> u64;
 
-    /// Processor time that the server has spent on this observer so far; `None` where it cannot be told, as on another machine.
+    /// Processor time that the server has spent on this observer so far; `None` where it is unknown, as on another machine.
     fn server_cpu_ns(&self) -> Option<u64>;
 }

@@ -119,7 +119,7 @@ pub struct ProgramUse {
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct BackedUp {
     pub programs: ProgramUse,
-    /// How long it took by the tool's own clock, where the tool tells.
+    /// Duration by the tool's own clock, where it reports one.
     pub tool_took: Option<Duration>,
 }
 

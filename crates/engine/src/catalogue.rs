@@ -322,7 +322,7 @@ pub trait Source: Send + Sync {
     /// When the database cannot be reached.
     fn open_reader(&self) -> Result<Box<dyn Reader>>;
 
-    /// The lock that a session of this source waits for, and which session holds it, as far as the engine tells;
+    /// The lock that a session of this source waits for, and which session holds it, as far as the engine reports it;
     /// `None` where none waits.
     fn waits(&self) -> Option<String> {
         None

@@ -127,7 +127,7 @@ impl Suite {
         self.place.words()
     }
 
-    /// Carries out every check and removes what was made for them; `each` is told of a check when it begins.
+    /// Carries out every check and removes what was made for them; `each` is called when a check begins.
     ///
     /// # Errors
     /// When the database cannot be opened, or what was made cannot be removed.

@@ -11,7 +11,7 @@ pub struct FileIo {
     pub purpose: Purpose,
     pub operation: IoOperation,
     pub counted: Result<Counted, IoUnknown>,
-    /// Where the engine tells it, e.g. "pg_stat_io"; empty where it does not.
+    /// Source of the engine, e.g. "pg_stat_io"; empty where it does not.
     pub source: &'static str,
 }
 

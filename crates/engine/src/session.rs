@@ -139,7 +139,7 @@ pub trait Session: Send {
     /// names it with its schema, so that no setting of a session leads it to another.
     fn schema(&self) -> &str;
 
-    /// Every table and view of that schema, and what tells it from any other of its name.
+    /// Every table and view of that schema, and its identity among those of that name.
     fn relations(&mut self) -> Result<Identities>;
 
     /// Makes `table` by a statement in which `{schema}` stands for [`Session::schema`], and enters it as dbdyno's in
@@ -232,7 +232,7 @@ fn not_kept() -> TargetError {
     )
 }
 
-/// Why there is no directory whose device could be told.
+/// Reason why the device of no directory is known.
 const NO_DIRECTORY: &str =
     "the target has no block device, so its device reads and writes cannot be counted";
 
@@ -434,7 +434,7 @@ pub trait Target: Send + Sync {
     fn set_compression(&self, compressed: bool) -> Result<()>;
 
     /// A watch over what the sessions wait for, on a connection of its own; `None` where the database
-    /// runs inside this process and the kernel tells it of the jobs' threads.
+    /// runs inside this process and the kernel reports it for the jobs' threads.
     ///
     /// # Errors
     /// When the server lets no further connection in, or shows nothing to this user.
@@ -554,7 +554,7 @@ pub trait Method: Send + Sync {
     /// When it cannot be carried out.
     fn verify(&self, from: &Path) -> Result<Option<String>>;
 
-    /// Restores a backup into an empty directory, with all that its log tells or to a point that was named, and opens it there.
+    /// Restores a backup into an empty directory, with all of its log or to a point that was named, and opens it there.
     ///
     /// # Errors
     /// When it cannot be restored, or the engine does not open it.

@@ -53,7 +53,7 @@ pub enum UrlError {
         /// ` (did you mean "…"?)` or nothing.
         hint: String,
     },
-    /// It cannot be told where the password ends.
+    /// The end of the password is ambiguous.
     #[error(
         "the password in a target URL contains @ and ?, so its end is ambiguous; write them as %40 and %3F"
     )]

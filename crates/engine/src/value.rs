@@ -70,7 +70,7 @@ pub trait RowSource {
     fn next_row(&mut self, sink: &mut dyn FnMut(&BulkRow<'_>) -> Result<()>) -> Result<bool>;
 }
 
-/// Names of tables with what tells each from any other of its name.
+/// Names of tables, each with its identity among tables of that name.
 pub type Identities = BTreeMap<String, String>;
 
 /// Cumulative counters; `None` where the engine does not tell.

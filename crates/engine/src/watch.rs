@@ -28,7 +28,7 @@ pub enum WaitClass {
     Latch,
     /// The client: to take rows, to send more.
     Client,
-    /// In a statement, neither on a processor nor in a wait that is told. What a server counts of its waits
+    /// In a statement, neither on a processor nor in a wait that is reported. What a server counts of its waits
     /// is taken from it; what was seen of it may be negative, when more was used than statements took.
     Blocked,
     Other,
@@ -112,7 +112,7 @@ pub struct ServerCounts {
     pub waits: Vec<(WaitClass, String, Counted)>,
     /// Its own I/O, by the purpose of its files.
     pub files: Vec<FileIo>,
-    /// How long waits lasted; cumulative, or why nothing is told.
+    /// How long waits lasted; cumulative, or why nothing is reported.
     pub histograms: Vec<WaitHistogram>,
 }
 
@@ -256,7 +256,7 @@ pub trait Watch: Send {
     /// When the server does not answer.
     fn count(&mut self) -> Result<ServerCounts>;
 
-    /// Processor time that the server has spent on this watch so far; `None` where it cannot be told,
+    /// Processor time that the server has spent on this watch so far; `None` where it is unknown,
     /// as on another machine.
     fn server_cpu_ns(&self) -> Option<u64>;
 }

@@ -1,4 +1,4 @@
-//! Tells databases on this machine, whose counters are the machine's, from others.
+//! Distinguishes databases on this machine, whose counters are the machine's, from others.
 
 use std::net::{IpAddr, ToSocketAddrs, UdpSocket};
 use std::path::PathBuf;

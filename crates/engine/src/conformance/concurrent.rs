@@ -52,7 +52,7 @@ pub(super) fn isolation(bench: &Bench<'_>) -> Checked {
     })
 }
 
-/// Two sessions raise one number: the second waits, or is told to try again.
+/// Two sessions raise one number: the second waits, or has to try again.
 pub(super) fn no_lost_update(bench: &Bench<'_>) -> Checked {
     bench.with_rows(TABLE, ROWS, |session, table| {
         let raise = |session: &mut dyn Session| -> Result<()> {
@@ -91,7 +91,7 @@ fn meet(arrived: &AtomicU32) {
     }
 }
 
-/// Two sessions want the rows of each other: one at least is told to try again, and in the end both have committed.
+/// Two sessions want the rows of each other: one at least has to try again, and in the end both have committed.
 pub(super) fn deadlock(bench: &Bench<'_>) -> Checked {
     bench.with_rows(TABLE, ROWS, |session, table| {
         let mut other = bench.session()?;

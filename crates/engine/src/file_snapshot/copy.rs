@@ -11,7 +11,7 @@ use rustix::io::Errno;
 
 /// Directories inside each other in a data directory.
 const DEPTH_MAX: u32 = 16;
-/// Unit in which the kernel tells how much room a file takes.
+/// Unit in which the kernel reports the room of a file.
 const BLOCK_BYTES: u64 = 512;
 /// Files of one database; a directory with more is none.
 const FILES_MAX: u64 = 1_000_000;

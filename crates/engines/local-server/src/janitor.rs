@@ -53,7 +53,7 @@ pub fn sweep(parent: &Path) {
 
 /// Ends what still runs for the directory and removes it with everything noted in it.
 ///
-/// Problems are not told: there is nobody who could do more, and the next start tries again.
+/// Problems are not reported: there is nobody who could do more, and the next start tries again.
 pub fn remove(directory: &Path) {
     let notes = read_notes(&directory.join(OWNER));
     let values = |key: &'static str| {

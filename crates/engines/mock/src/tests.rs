@@ -1,4 +1,4 @@
-//! The time is kept, the noise is what was stated, and what is lacking is told.
+//! The time is kept, the noise is what was stated, and what is lacking is reported.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 

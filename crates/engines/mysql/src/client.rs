@@ -163,7 +163,7 @@ impl Client {
         &self.wire.server().version
     }
 
-    /// Number of the connection as the logon told it.
+    /// Number of the connection as the logon reported it.
     pub fn connection(&self) -> u32 {
         self.wire.server().connection
     }

@@ -227,11 +227,11 @@ fn make_register(client: &mut Client, database: &str, made: Option<&String>) -> 
     client.run("COMMIT").map(drop)
 }
 
-/// Refuses a proxy that answers for the server, by the number of the session that the logon told.
+/// Refuses a proxy that answers for the server, by the number of the session of the logon.
 pub(super) fn refuse_proxy(client: &mut Client, access: &Access) -> Result<()> {
     let number = client.read_one("SELECT connection_id()")?;
     let number = number.and_then(|number| number.parse::<u64>().ok());
-    // The logon tells the lower half.
+    // The logon reports the lower half.
     let number = number.unwrap_or_default() as u32;
     if number == client.connection() {
         return Ok(());

@@ -294,7 +294,7 @@ impl Session for MySqlSession {
     }
 
     fn counters(&mut self) -> Counters {
-        // InnoDB counts for the whole server; the target tells its counters.
+        // InnoDB counts for the whole server; the target reports its counters.
         Counters::default()
     }
 }

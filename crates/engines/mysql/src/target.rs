@@ -205,7 +205,7 @@ impl MySqlTarget {
         self.control.with(connect, work)
     }
 
-    /// One more connection; a local server that has ended tells why.
+    /// One more connection; a local server that has ended gives the reason.
     fn connect(&self) -> Result<Client> {
         let client = if self.is_observed {
             observe::asking::connect(&self.access, self.flavour)

@@ -36,7 +36,7 @@ pub(super) struct Connection {
     place: String,
     transaction: Transaction,
     version: String,
-    /// Number of the server's process as the logon told it. A pooler tells one of its own.
+    /// Number of the server's process as the logon reported it. A pooler reports one of its own.
     process_told: i32,
     is_pooled: bool,
     /// The TLS that was agreed on, if any.

@@ -237,7 +237,7 @@ impl PostgresTarget {
         Ok(done)
     }
 
-    /// One more connection; a local server that has ended tells why.
+    /// One more connection; a local server that has ended gives the reason.
     fn connect(&self) -> Result<Connection> {
         let settings = if self.facts.is_observed {
             OF_OBSERVERS

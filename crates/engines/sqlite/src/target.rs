@@ -37,7 +37,7 @@ fn temporary_directory() -> Option<PathBuf> {
 const PAGE_BYTES_DEFAULT: u64 = 8192;
 /// Cache of each session: room for the small table, far less than the large one.
 const CACHE_MB_DEFAULT: u64 = 64;
-/// Where the library tells what it read and logged.
+/// Counts of what the library read and logged.
 const STATUS: &str = "sqlite3_db_status";
 
 impl SqliteTarget {

@@ -108,7 +108,7 @@ const COUNTS: [Count; 19] = [
     ("logons", "", "", &["connections"], 1.0),
 ];
 
-/// Rows by requests to the storage engines, where InnoDB tells none, as on MariaDB from 10.6 on: a range asks for a row more than it has.
+/// Rows by requests to the storage engines, where InnoDB reports none, as on MariaDB from 10.6 on: a range asks for a row more than it has.
 const REQUESTS: [(&str, &[&str]); 4] = [
     (
         load_row::ROWS_READ,

@@ -129,7 +129,7 @@ fn session(row: &[Option<String>], transactions: &HashMap<u64, Transaction>) -> 
     }
 }
 
-/// A statement that waits for nothing that is told.
+/// A statement that waits for nothing that is reported.
 const AT_WORK: &str = "at work, reads of data included";
 
 /// Every session of a client but an observer's: number, who, whether it is at work, state, statement, thread.

@@ -46,12 +46,12 @@ impl Source {
     pub fn unexplained(&self) -> &'static str {
         match self.has_waits {
             true => "blocked in the server (latches, pages that others read)",
-            // Nobody tells reads from other waits.
+            // Nothing distinguishes reads from other waits.
             false => "blocked in the server (reads of data, latches)",
         }
     }
 
-    /// A statement that waits for nothing that is told, where the processors' time is not known.
+    /// A statement that waits for nothing that is reported, where the processors' time is not known.
     pub fn at_work(&self) -> &'static str {
         if self.has_waits {
             "DB CPU"

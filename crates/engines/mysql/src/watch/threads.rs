@@ -88,7 +88,7 @@ fn account(thread: u32) -> Option<Account> {
     })
 }
 
-/// The operating system's number of the thread that serves this connection; only MariaDB tells, and only
+/// The operating system's number of the thread that serves this connection; only MariaDB reports it, and only
 /// on this machine the number says something.
 pub(crate) fn own(client: &mut Client) -> Option<u32> {
     let sql = "SELECT TID FROM information_schema.PROCESSLIST WHERE ID = CONNECTION_ID()";
@@ -103,7 +103,7 @@ pub(crate) fn own(client: &mut Client) -> Option<u32> {
 /// With the reason, where it is none of this machine that could be found.
 pub(in super::super) fn server_process(client: &mut Client) -> std::result::Result<u32, String> {
     let of_thread = |client: &mut Client| process::of_thread(own(client)?);
-    // MySQL tells no thread, and whoever listens need not be the server.
+    // MySQL reports no thread, and whoever listens need not be the server.
     let listener = client.listener().filter(|pid| is_server(*pid));
     listener.or_else(|| of_thread(client)).ok_or_else(|| {
         "cannot find the server's process on this machine: it is in a container or behind a tunnel or proxy, or reports \

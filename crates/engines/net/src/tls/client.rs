@@ -92,7 +92,7 @@ impl TlsClient {
         })
     }
 
-    /// True if a server has proved who it is, so that a password may be told to it.
+    /// True if a server has proved who it is, so that it may get a password.
     pub fn is_verified(&self) -> bool {
         self.check != Check::Nothing
     }

@@ -26,7 +26,7 @@ pub struct Records {
     incoming: Incoming,
     outgoing: Outgoing,
     plain: Plain,
-    /// Bytes of the writer that are encrypted, and of which it has not been told because not all of them went.
+    /// Bytes of the writer that are encrypted, and that it does not know of, because not all of them went.
     untold: usize,
     /// The server said that nothing more comes.
     is_closed: bool,
@@ -91,7 +91,7 @@ impl Records {
             let ready = match self.step(&mut nobody) {
                 Ok(ready) => ready,
                 Err(error) => {
-                    // The alert that tells the server why; that nobody hears it changes nothing.
+                    // The alert gives the server the reason; that nobody hears it changes nothing.
                     let _ = self.step(&mut nobody);
                     let _ = self.outgoing.flush(&mut send);
                     return Err(TlsError::of(&error, host));

@@ -212,7 +212,7 @@ pub(super) fn limit_rate(command: &mut Command, options: BackupOptions) {
     command.args(rate.map(|rate| format!("--max-rate={rate}")));
 }
 
-/// The tool with what all base backups are told.
+/// The tool with the options of all base backups.
 pub(super) fn base_backup(
     target: &PostgresTarget,
     options: BackupOptions,

@@ -68,7 +68,7 @@ pub(super) const ZST: Adapter<PostgresTarget> = Adapter {
 struct Rest<'t>(&'t PostgresTarget, &'static str);
 
 impl Rest<'_> {
-    /// The tool with what all its commands are told.
+    /// The tool with the options of all its commands.
     fn tool(&self, repository: &Path) -> Result<Command> {
         let server = self.0.own_server()?;
         let mut command = Command::new(PROGRAM);

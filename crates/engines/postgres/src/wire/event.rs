@@ -73,7 +73,7 @@ pub enum Transaction {
 pub struct Tag<'a>(pub &'a [u8]);
 
 impl Tag<'_> {
-    /// Rows that were changed, inserted or returned; 0 when it tells none.
+    /// Rows that were changed, inserted or returned; 0 if it reports none.
     pub fn rows(self) -> u64 {
         let digits = self.0.rsplit(|b| *b == b' ').next().unwrap_or_default();
         digits.iter().fold(0, |rows: u64, digit| match digit {
