@@ -232,7 +232,7 @@ fn not_kept() -> TargetError {
     )
 }
 
-/// Reason why the device of no directory is known.
+/// Reason for which no device of a directory is known.
 const NO_DIRECTORY: &str =
     "the target has no block device, so its device reads and writes cannot be counted";
 
