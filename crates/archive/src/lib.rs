@@ -36,7 +36,3 @@ pub use nearest::nearest;
 pub use remark::Remark;
 pub use store::{Archive, ArchiveError, NewRun, RunName, RunSummary, immutable_uri};
 pub use text_file::{read_text, toml_sentence};
-
-#[doc = include_str!("../README.md")]
-#[cfg(doctest)]
-struct Readme;

@@ -34,7 +34,3 @@ pub const ENGINES: engine::Engines = engine::Engines(&[
     &LiftedTables(Level::CapacityLow),
     &LiftedTables(Level::CapacityHigh),
 ]);
-
-#[doc = include_str!("../README.md")]
-#[cfg(doctest)]
-struct Readme;

@@ -75,7 +75,3 @@ pub mod source {
         SourceTable, Space, Stored, TABLES_MAX, Taker, row_hash,
     };
 }
-
-#[doc = include_str!("../README.md")]
-#[cfg(doctest)]
-struct Readme;

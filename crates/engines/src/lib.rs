@@ -191,7 +191,3 @@ pub mod own_file {
 pub fn before_first_use() {
     sqlite::configure_library();
 }
-
-#[doc = include_str!("../README.md")]
-#[cfg(doctest)]
-struct Readme;

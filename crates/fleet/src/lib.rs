@@ -19,7 +19,3 @@ pub use error::FleetError;
 pub use import::{Imported, Options, Outcome, import};
 pub use source::FILES_MAX;
 pub use store::Store;
-
-#[doc = include_str!("../README.md")]
-#[cfg(doctest)]
-struct Readme;

@@ -74,7 +74,3 @@ pub use stack::{Layer, NoDevice, Stack};
 pub use thread_time::{ThreadClock, ThreadTime, process_time, thread_cpu_ns, thread_time};
 pub use trusted::{Untrusted, trusted, user_id};
 pub use watch::{HostMark, HostWatch};
-
-#[doc = include_str!("../README.md")]
-#[cfg(doctest)]
-struct Readme;

@@ -57,7 +57,3 @@ pub use plan::{Mode, Plan, Setting, Step};
 pub use registry::Registry;
 pub use run::{RunOptions, resume, run};
 pub use workload::{Ground, InSlices, Measure, Sessions, Workload};
-
-#[doc = include_str!("../README.md")]
-#[cfg(doctest)]
-struct Readme;

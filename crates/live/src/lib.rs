@@ -17,7 +17,3 @@ pub mod server;
 
 pub use hub::Hub;
 pub use server::{Address, LiveError, Server};
-
-#[doc = include_str!("../README.md")]
-#[cfg(doctest)]
-struct Readme;

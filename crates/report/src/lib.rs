@@ -48,7 +48,3 @@ pub use prices::{Prices, prices};
 pub use published::published;
 pub use scorecard::{Against, Scorecard};
 pub use terminal::{parallelism, point_line, terminal};
-
-#[doc = include_str!("../README.md")]
-#[cfg(doctest)]
-struct Readme;

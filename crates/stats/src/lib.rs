@@ -40,7 +40,3 @@ pub use histogram::{Histogram, HistogramError};
 pub use interval::Interval;
 pub use snapshot::HistogramSnapshot;
 pub use warning::Warning;
-
-#[doc = include_str!("../README.md")]
-#[cfg(doctest)]
-struct Readme;

@@ -11,7 +11,3 @@ pub mod pages;
 pub mod profile;
 mod regular;
 pub mod run;
-
-#[doc = include_str!("../README.md")]
-#[cfg(doctest)]
-struct Readme;

@@ -105,7 +105,3 @@ pub fn command_for(test: &str) -> Command {
     command.args(["--exact", test, "--nocapture", "--test-threads=1"]);
     command
 }
-
-#[doc = include_str!("../README.md")]
-#[cfg(doctest)]
-struct Readme;

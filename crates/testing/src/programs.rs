@@ -115,9 +115,7 @@ fn with_examples(crates: &Path) -> anyhow::Result<Vec<String>> {
         for entry in std::fs::read_dir(folder)? {
             let entry = entry?;
             let is_crate = entry.path().join("Cargo.toml").exists();
-            let readme = std::fs::read_to_string(entry.path().join("README.md"));
-            let is_shown = readme.is_ok_and(|text| text.contains("```rust"));
-            if is_crate && (is_shown || has_example(&entry.path().join("src"))?) {
+            if is_crate && has_example(&entry.path().join("src"))? {
                 names.push(entry.file_name().to_string_lossy().into_owned());
             }
         }
@@ -134,7 +132,11 @@ fn has_example(directory: &Path) -> anyhow::Result<bool> {
             Some(extension) if extension == "rs" => std::fs::read_to_string(&path)?
                 .lines()
                 .map(str::trim_start)
-                .any(|line| line.starts_with("/// ```") || line.starts_with("//! ```")),
+                .any(|line| {
+                    line.starts_with("/// ```")
+                        || line.starts_with("//! ```")
+                        || line == "#![cfg(doctest)]"
+                }),
             _ => false,
         };
         if found {
@@ -220,7 +222,9 @@ mod tests {
     fn crates_with_examples_in_their_documentation_are_found() {
         let crates = Path::new("..");
         let found = with_examples(crates).unwrap();
-        assert!(found.contains(&"stats".to_owned()), "{found:?}");
+        for name in ["stats", "readmes"] {
+            assert!(found.contains(&name.to_owned()), "{found:?}");
+        }
         assert!(!found.contains(&"workspace-hack".to_owned()), "{found:?}");
     }
 }

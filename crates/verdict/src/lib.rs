@@ -33,7 +33,3 @@ mod rounds;
 pub mod screening;
 pub mod shift;
 pub mod sla;
-
-#[doc = include_str!("../README.md")]
-#[cfg(doctest)]
-struct Readme;

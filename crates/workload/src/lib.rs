@@ -64,7 +64,3 @@ pub fn registry(library: Library) -> lab::Registry {
 #[cfg(test)]
 #[global_allocator]
 static MEMORY: testing::Counting = testing::Counting;
-
-#[doc = include_str!("../README.md")]
-#[cfg(doctest)]
-struct Readme;

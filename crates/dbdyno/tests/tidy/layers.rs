@@ -26,6 +26,7 @@ const HOUSE: &[&str] = &[
     "fleet",
     "report",
     "live",
+    "readmes",
     "dbdyno",
 ];
 /// Crates outside the house, which import none of it.

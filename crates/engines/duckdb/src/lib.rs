@@ -38,7 +38,3 @@ pub const VERSION_TESTED: &str = "1.5.6";
 /// The version that `scripts/get-duckdb.sh` fetches for this platform.
 #[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
 pub const VERSION_TESTED: &str = "1.5.5";
-
-#[doc = include_str!("../README.md")]
-#[cfg(doctest)]
-struct Readme;

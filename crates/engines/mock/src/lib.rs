@@ -19,7 +19,3 @@ pub use target::Mock;
 
 /// The engines of this crate.
 pub const ENGINES: engine::Engines = engine::Engines(&[&Mock]);
-
-#[doc = include_str!("../README.md")]
-#[cfg(doctest)]
-struct Readme;

@@ -32,6 +32,11 @@ fn timed(worker: &mut (Box<dyn Session>, Statement)) -> f64 {
     begun.elapsed().as_secs_f64() * 1e6
 }
 
+/// Other programs on the machine lengthen most statements, and even the median, but hardly the fastest of hundreds.
+fn fastest(values: impl IntoIterator<Item = f64>) -> f64 {
+    values.into_iter().fold(f64::INFINITY, f64::min)
+}
+
 fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values[values.len() / 2]
@@ -57,7 +62,7 @@ fn no_statement_is_faster_than_stated_and_most_are_hardly_slower() {
     let times: Vec<f64> = (0..301).map(|_| timed(&mut exact)).collect();
     assert!(times.iter().all(|us| *us >= 200.0), "{times:?}");
     let mut double = session("service_us=400&noise_pct=0&session_noise_pct=0");
-    let ratio = median((0..301).map(|_| timed(&mut double)).collect()) / median(times);
+    let ratio = fastest((0..301).map(|_| timed(&mut double))) / fastest(times);
     assert!((1.7..2.3).contains(&ratio), "{ratio}");
 }
 
@@ -66,8 +71,8 @@ fn a_slow_down_slows_down_by_what_it_says() {
     let common = "service_us=100&noise_pct=2&session_noise_pct=0";
     let mut plain = session(common);
     let mut slowed = session(&format!("{common}&slow_down_pct=50"));
-    let ratios = (0..401).map(|_| 1.0 / timed(&mut plain) * timed(&mut slowed));
-    let ratio = median(ratios.collect());
+    let ratio = fastest((0..401).map(|_| timed(&mut slowed)))
+        / fastest((0..401).map(|_| timed(&mut plain)));
     assert!((1.3..1.7).contains(&ratio), "{ratio}");
 }
 

@@ -37,7 +37,3 @@ pub use scheme::{ENGINES, LocalMySql, MySql};
 #[cfg(test)]
 #[global_allocator]
 static MEMORY: testing::Counting = testing::Counting;
-
-#[doc = include_str!("../README.md")]
-#[cfg(doctest)]
-struct Readme;

@@ -32,7 +32,3 @@ pub use scheme::{ENGINES, LocalPostgres, Postgres};
 #[cfg(test)]
 #[global_allocator]
 static MEMORY: testing::Counting = testing::Counting;
-
-#[doc = include_str!("../README.md")]
-#[cfg(doctest)]
-struct Readme;

@@ -78,7 +78,3 @@ fn is_out_of_room(error: &rusqlite::Error) -> bool {
         Some(ffi::SQLITE_IOERR_WRITE | ffi::SQLITE_IOERR_SHMSIZE)
     )
 }
-
-#[doc = include_str!("../README.md")]
-#[cfg(doctest)]
-struct Readme;

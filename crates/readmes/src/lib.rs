@@ -1,0 +1,36 @@
+//! The examples in the READMEs of all crates, compiled as one program.
+//!
+//! In its own crate, each example would make cargo compile that crate once more to search it.
+
+#![cfg(doctest)]
+
+macro_rules! readmes {
+    ($($name:ident $path:literal),* $(,)?) => {
+        $(
+            #[doc = include_str!(concat!("../../", $path, "/README.md"))]
+            struct $name;
+        )*
+    };
+}
+
+readmes!(
+    Archive "archive",
+    ColumnStore "column-store",
+    Engine "engine",
+    Engines "engines",
+    Duckdb "engines/duckdb",
+    Mock "engines/mock",
+    Mysql "engines/mysql",
+    Postgres "engines/postgres",
+    Sqlite "engines/sqlite",
+    Fleet "fleet",
+    Host "host",
+    Lab "lab",
+    Live "live",
+    Report "report",
+    Stats "stats",
+    Storage "storage",
+    Testing "testing",
+    Verdict "verdict",
+    Workload "workload",
+);
