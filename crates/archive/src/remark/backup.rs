@@ -68,7 +68,7 @@ RestoredToPoint { point: String, before: u64, after: u64 } =>
     "restored to the point {point}: all {kept} acknowledged between the backup and the point are there, and none of the \
      {later} acknowledged after it",
     kept = stats::words::counted(*before, "transaction"), later = stats::words::count(*after);
-/// All proofs of a backup held that was made while users worked: the source is another database by then.
+/// All proofs held for a backup made under load, whose source has changed since.
 RestoreProvenBeside { files: u64, conditions: u64, before: u64, beside: u64, took_s: f64 } =>
     "restored and proven: checksums of {of_files}, the engine's own verification, {of_conditions} of consistency, all {kept} \
      acknowledged before the backup began, and nothing but what was acknowledged until it ended ({meanwhile} beside it); the \

@@ -1,17 +1,17 @@
-//! A database at work that is only looked at.
+//! A running database, observed without a load.
 
 macro_rules! observe {
     ($next:ident $($more:ident)*; $($before:tt)*) => { $next! { $($more)*; $($before)*
 
-/// How a database at work was looked at, and what that cost it and the observer, in percent of a core.
+/// How sessions of the observed database were sampled, and what that cost server and observer, in percent of a core.
 ObservedLooks { looks_per_s: f64, source: String, cost_pct: f64 } =>
     "observed without a load: sessions were sampled {looks_per_s:.1} times per second from {source}, at a cost of {cost_pct:.2} % of a core; \
      what is per second or per transaction are differences of the server's own counters";
-/// The average of active sessions is the server's own, which no look has to meet.
+/// The average of active sessions is the server's own account, not the samples'.
 ObservedByAccount { account: String, seen: f64 } =>
     "active sessions on average are by the server's own account of time in statements ({account}); the looks alone saw {seen:.2}; how they \
      are divided by what they waited for is from the looks";
-/// The average of active sessions counts the processors' time exactly, and who waited for one before his statement began.
+/// The average of active sessions is the kernel's account: exact CPU time, and waits for a CPU before a statement starts.
 ObservedByKernel { seen: f64 } =>
     "active sessions on average are the time that sessions were on a processor or waited for one, by the kernel's account, and the time that \
      the looks saw them wait for something else; the looks alone saw {seen:.2}";
@@ -31,12 +31,12 @@ ObservedStatements { how: String } => "top statements: {how}";
 /// The server ended the observer's session and let it in again.
 ObservedRestart { times: u64, unseen_s: f64 } =>
     "the server restarted, or ended the observer's session, {times} times; {unseen_s:.1} s of the observation were not seen";
-/// The server answered so slowly that it was looked at less often.
+/// The server answered so slowly that it was sampled less often.
 ObservedSlow { looks: u64, answer_ms: f64, unseen_s: f64 } =>
     "the server answered slowly ({answer_ms:.0} ms on average), so it was asked only {looks} times; answers that were held up leave {unseen_s:.1} s unseen";
-/// Several servers would be one figure of neither.
+/// Several servers cannot be observed as one.
 ObservedCluster => "observing needs a single server, not the nodes of a cluster; observe each of them";
-/// Nobody was at work.
+/// No session was active.
 ObservedIdle => "no session was at work when the server was looked at";
 /// Queries of the observer failed, and were repeated at the next sample.
 ObservedFailed { times: u64, why: String } => "{times} questions of the observer failed: {why}";

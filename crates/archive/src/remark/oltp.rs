@@ -106,7 +106,7 @@ OrderEntryBeside { users: u32 } => "order entry ran throughout (users: {users})"
 AskedInSnapshots { queries: u64, checks: u64 } =>
     "each of {queries} queries ran in a snapshot of its own, in which totals before and after it were the same; after each pass a \
      snapshot held all totals that the consistency conditions tie together ({checks} checks, not in the query times)";
-/// Answers on tables that did not change meanwhile.
+/// Answers on tables that did not change during the queries.
 AnswersAlikeQuiet => "nobody changed the tables: answers were compared with each other";
 /// The copy is at a level whose rows cannot be changed.
 CopyCannotFollow { level: String } =>

@@ -12,7 +12,7 @@ SidesInSequence { first: String, second: String } =>
 /// Published protocol: levels are measured in a fixed, rising order.
 OrderFixed { levels: String } =>
     "{levels} are measured in a fixed, rising order: a drift, and what one leaves in memory or on disk for the next, looks like an effect";
-/// Published protocol: what the document does not tell, and what is taken instead.
+/// Published protocol: what the source does not state, and what is used instead.
 ProtocolUntold { what: String, taken: String } => "the document does not tell {what}; here: {taken}";
 /// A doubt that belongs to a published figure, as its reference has it.
 PublishedDoubt { doubt: String } => "{doubt}";

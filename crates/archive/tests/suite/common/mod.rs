@@ -342,7 +342,7 @@ fn held_back() -> HeldBack {
                 counts: Some(vec![7, 5]),
                 remark: "counted".into(),
             },
-            WaitHistogram::unknown("data read", "nobody tells"),
+            WaitHistogram::unknown("data read", "not reported"),
         ],
     }
 }
