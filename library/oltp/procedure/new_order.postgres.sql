@@ -41,7 +41,7 @@ BEGIN
     string_agg(concat_ws(' ', i_name, s_quantity, brand, i_price, amount), ' ' ORDER BY place)
   INTO lines_valid, amounts, dist_infos, shown_out FROM changed;
   -- An item that there is not, or one that stands in two lines of the same stock, which one statement changes once
-  -- only: anew, line by line.
+  -- only: again, line by line.
   IF lines_valid < lines_in THEN
     ROLLBACK;
     amounts := '{}';
