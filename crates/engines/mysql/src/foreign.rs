@@ -8,7 +8,7 @@ const fn of(names: &'static [&'static str], meaning: Meaning) -> Foreign {
 
 const OFF: &[&str] = &["false", "0", "off", "no", "disabled"];
 
-/// Their meaning here; docs/SERVERS.md has the same list for users.
+/// Their meaning here; docs/SERVERS.md refers users to this list.
 pub(super) const FOREIGN: &[Foreign] = &[
     of(
         &["ssl-mode", "ssl_mode", "sslMode"],

@@ -26,7 +26,7 @@ const fn same(names: &'static [&'static str], own: &'static str) -> Foreign {
     Foreign { names, meaning }
 }
 
-/// Their meaning here; docs/SERVERS.md has the same list for users.
+/// Their meaning here; docs/SERVERS.md refers users to this list.
 pub(super) const FOREIGN: &[Foreign] = &[
     Foreign {
         names: &["options"],
