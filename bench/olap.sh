@@ -9,7 +9,7 @@
 #
 #   bench/olap.sh CASE [PAIRS] [SCALE]      (default 7 pairs, scale 1; some minutes and 5 GB each)
 #   DBDYNO=PATH        the command (default bin/dbdyno)
-#   OLAP_FILES=PATH    `cargo build --release -p workload --example olap_files`
+#   OLAP_FILES=PATH    `cargo build --release -p olap --example olap_files`
 #   LOCAL_SERVER=PATH  `cargo build --release -p engines --example local_server`, for PostgreSQL     PSQL=PATH
 #   PYTHON=PATH        an interpreter that has the package duckdb (PyPI), for DuckDB
 set -euo pipefail

@@ -9,4 +9,4 @@ set -eu
 cd "$(dirname "$0")/.."
 export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/dbdyno/target}"
 export DBDYNO_SIZE_COVERAGE="${1:-20},${2:-1000000},${3:-0.1}"
-exec cargo test --release --locked --quiet --package workload --test columnar_size -- --nocapture predictions_are_true
+exec cargo test --release --locked --quiet --package workloads --test columnar_size -- --nocapture predictions_are_true

@@ -6,5 +6,5 @@ set -eu
 cd "$(dirname "$0")/.."
 export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/dbdyno/target}"
 export DBDYNO_KILLS="${1:-300}" DBDYNO_CUTS="${1:-300}"
-cargo test --release --locked --package workload --test oltp nothing_acknowledged -- --nocapture
+cargo test --release --locked --package workloads --test oltp nothing_acknowledged -- --nocapture
 exec cargo test --release --locked --package dbdyno --test kill --test hang --test faults -- --nocapture

@@ -4,11 +4,14 @@ use std::process::ExitCode;
 
 use archive::ArchiveError;
 use archive::reference::ReferenceError;
+use columnar::ColumnarError;
 use engine::{ErrorKind, TargetError, UrlError};
 use fleet::FleetError;
 use host::inventory::{DocumentError, StatedError};
 use host::remote::AddressError;
 use lab::LabError;
+use olap::OlapError;
+use oltp::OltpError;
 use storage::engine::EngineError;
 use storage::execution::ExecutionError;
 use storage::layout::LayoutError;
@@ -16,9 +19,6 @@ use verdict::compare::{CompareError, NotComparable};
 use verdict::metric::MetricError;
 use verdict::price::PriceError;
 use verdict::sla::SlaError;
-use workload::columnar::ColumnarError;
-use workload::olap::OlapError;
-use workload::oltp::OltpError;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
@@ -90,7 +90,7 @@ known_errors!(
         PriceError,
         StatedError,
         verdict::fleet::FleetError,
-        workload::twin::TwinError,
+        observe::twin::TwinError,
     ],
     others: [
         LabError,

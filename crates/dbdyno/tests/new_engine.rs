@@ -43,7 +43,7 @@ impl Observer for Silent {
 fn it_is_planned_measured_and_reported() {
     engines::add(toy::ENGINES);
     let place = tempfile::tempdir().unwrap();
-    let workloads = workload::registry(Library::embedded().unwrap());
+    let workloads = workloads::registry(Library::embedded().unwrap());
     let options = RunOptions {
         plan: Plan::parse(&workloads, PLAN, &[]).unwrap(),
         targets: vec![engines::parse("toy:").unwrap()],

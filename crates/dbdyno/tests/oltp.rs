@@ -202,7 +202,7 @@ fn a_load_that_fills_the_disk_goes_on_when_there_is_room() {
 fn use_up(url: &str) {
     let target = engines::open(&engines::parse(url).unwrap()).unwrap();
     let mut session = target.open_session().unwrap();
-    workload::oltp::metadata::note_transactions(session.as_mut()).unwrap();
+    oltp::metadata::note_transactions(session.as_mut()).unwrap();
     let sql = "UPDATE warehouse SET w_ytd = 0; DELETE FROM stock WHERE s_i_id > 100";
     session.batch(sql).unwrap();
 }

@@ -24,7 +24,7 @@ const PLAN: &str = "name = \"siesta\"\nsample_ms = 10\nrepeat = 5\n\
     [[step]]\nuse = \"sleep\"\n[step.sleep]\nsleepers = [1]\nnaps = 1\n";
 
 fn registry() -> Registry {
-    workload::registry(Library::embedded().unwrap()).with(Box::new(sleep::Sleep))
+    workloads::registry(Library::embedded().unwrap()).with(Box::new(sleep::Sleep))
 }
 
 fn look((pairs, spent): (u32, f64)) -> PlannedLook {

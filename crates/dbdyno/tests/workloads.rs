@@ -20,7 +20,7 @@ const PLAN: &str = "name = \"siesta\"\nsample_ms = 10\n\
     [[step]]\nuse = \"sleep\"\n[step.sleep]\nsleepers = [1, 2]\nnaps = 20\n";
 
 fn registry() -> Registry {
-    workload::registry(Library::embedded().unwrap()).with(Box::new(sleep::Sleep))
+    workloads::registry(Library::embedded().unwrap()).with(Box::new(sleep::Sleep))
 }
 
 /// Stops the run after its first point.

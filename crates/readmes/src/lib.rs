@@ -33,4 +33,11 @@ readmes!(
     Testing "testing",
     Verdict "verdict",
     Workload "workload",
+    Workloads "workloads",
+    Backup "workloads/backup",
+    Columnar "workloads/columnar",
+    Mixed "workloads/mixed",
+    Observe "workloads/observe",
+    Olap "workloads/olap",
+    Oltp "workloads/oltp",
 );

@@ -14,7 +14,7 @@ use engine::{Replies, Result as TargetResult, Session};
 
 pub use blocking::Blocking;
 pub use nonblocking::Nonblocking;
-pub use source::{Answers, Ended, Group, Next, Opening, Prepared, Source};
+pub use source::{Answers, Ended, Group, Next, Opening, Prepared, Source, effect};
 
 use crate::backoff::Backoff;
 use crate::transaction_error::TransactionError;

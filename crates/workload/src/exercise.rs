@@ -18,14 +18,14 @@ mod worker;
 
 pub use prepared::{Exercise, Prepared};
 pub(crate) use prepared::{prepare_empty, prepare_tables};
-pub(crate) use worker::{Worker, failure};
+pub use worker::{Worker, failure};
 
 use crate::bench::Bench;
 use crate::library::{Computation, Kind, Table};
 use crate::tables::REGISTER;
 
 /// True for a table that the library's tests recreate by themselves.
-pub(crate) fn is_of_library(name: &str) -> bool {
+pub fn is_of_library(name: &str) -> bool {
     let tables = Table::ALL.map(Table::name);
     let filled = [bulk_load::TABLE, insert::TABLE, blob_write::TABLE, REGISTER];
     tables.contains(&name) || filled.contains(&name)

@@ -23,7 +23,7 @@ pub type Observer<'a> = &'a (dyn Fn(Event<'_>) + Sync);
 
 /// Number of loading sessions: the requested or the usual one, but 1 if the engine has a single writer, which a note
 /// says to users who requested more.
-pub(crate) fn sessions(
+pub fn sessions(
     target: &dyn Target,
     requested: Option<u32>,
     usual: u32,
@@ -45,7 +45,7 @@ pub(crate) fn sessions(
 ///
 /// Their statements have one thread: if all sessions share a pool, more threads would take the processor from other
 /// sessions' rows.
-pub(crate) fn share_out<P: Sync, E: From<TargetError> + Send>(
+pub fn share_out<P: Sync, E: From<TargetError> + Send>(
     target: &dyn Target,
     jobs: u32,
     parts: &[P],
@@ -84,7 +84,7 @@ pub(crate) fn share_out<P: Sync, E: From<TargetError> + Send>(
 }
 
 /// Runs `work` with at least as many threads per statement as there were sessions, to build indexes faster.
-pub(crate) fn in_parallel<T, E: From<TargetError>>(
+pub fn in_parallel<T, E: From<TargetError>>(
     target: &dyn Target,
     jobs: u32,
     work: impl FnOnce() -> Result<T, E>,

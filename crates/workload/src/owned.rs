@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use engine::{ErrorKind, Result, SCHEMA_MARK, Session, TargetError};
 
-pub(crate) const ORDER_ENTRY_MARK: &str = "warehouse";
-pub(crate) const ANALYTICAL_MARK: &str = "lineitem";
+pub const ORDER_ENTRY_MARK: &str = "warehouse";
+pub const ANALYTICAL_MARK: &str = "lineitem";
 
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Owned {
+pub struct Owned {
     /// Table of facts, one row each.
     pub facts: &'static str,
     /// Further auxiliary tables of dbdyno.
@@ -120,7 +120,7 @@ impl Owned {
 ///
 /// # Errors
 /// When none does.
-pub(crate) fn statement_of<'t>(tables: &'t str, table: &str) -> Result<&'t str> {
+pub fn statement_of<'t>(tables: &'t str, table: &str) -> Result<&'t str> {
     let begin = tables.find(&format!("CREATE TABLE {SCHEMA_MARK}.{table} ("));
     let statement = begin.and_then(|begin| tables[begin..].split(';').next());
     statement.ok_or_else(|| {
@@ -130,12 +130,12 @@ pub(crate) fn statement_of<'t>(tables: &'t str, table: &str) -> Result<&'t str> 
 }
 
 /// Statements of the library, qualified with the schema of a session.
-pub(crate) fn with_schema(session: &dyn Session, sql: &str) -> String {
+pub fn with_schema(session: &dyn Session, sql: &str) -> String {
     sql.replace(SCHEMA_MARK, session.schema())
 }
 
 /// True if a query returns rows; false if its table is missing.
-pub(crate) fn finds(session: &mut dyn Session, sql: &str) -> Result<bool> {
+pub fn finds(session: &mut dyn Session, sql: &str) -> Result<bool> {
     match session.texts(sql) {
         Ok(rows) => Ok(!rows.is_empty()),
         Err(error) if error.kind == ErrorKind::Statement => Ok(false),
@@ -143,7 +143,7 @@ pub(crate) fn finds(session: &mut dyn Session, sql: &str) -> Result<bool> {
     }
 }
 
-pub(crate) fn count(session: &mut dyn Session, table: &str) -> Result<u64> {
+pub fn count(session: &mut dyn Session, table: &str) -> Result<u64> {
     let statement = session.prepare(&format!("SELECT count(*) FROM {table}"))?;
     Ok(session.fetch(statement, &[])?.digest)
 }

@@ -24,7 +24,7 @@ fn sentence(directory: &Path, free_bytes: u64) -> Option<String> {
 }
 
 /// Error of a target, explained if the target has gone away because its disk is full.
-pub(crate) fn explained(error: TargetError, target: &dyn Target) -> TargetError {
+pub fn explained(error: TargetError, target: &dyn Target) -> TargetError {
     let gone = error.kind == ErrorKind::Unreachable;
     let shortage = shortage(target.data_path().filter(|_| gone));
     match shortage {

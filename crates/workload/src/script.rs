@@ -8,7 +8,7 @@ pub(crate) mod draw;
 mod draw_file;
 pub(crate) mod file;
 mod names;
-pub(crate) mod sql;
+pub mod sql;
 mod table;
 #[cfg(test)]
 mod tests;

@@ -9,13 +9,13 @@ const STEP: &str = "-- step: ";
 
 /// A statement with the name that is shown while it runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Step {
+pub struct Step {
     pub name: &'static str,
     pub sql: &'static str,
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Folder(pub &'static str);
+pub struct Folder(pub &'static str);
 
 impl Folder {
     /// File `NAME.sql`, or that of the engine.

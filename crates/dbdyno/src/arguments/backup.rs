@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
+use backup::WAREHOUSES_DEFAULT;
 use clap::{Args, Subcommand};
-use workload::backup::WAREHOUSES_DEFAULT;
 
 use super::{Occasion, Rows, SecretText};
 

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use workload::columnar::size::Budget;
-use workload::columnar::{JOBS_MAX, Level, Unfit, memory};
-use workload::olap::Scale;
+use columnar::size::Budget;
+use columnar::{JOBS_MAX, Level, Unfit, memory};
+use olap::Scale;
 
 use super::{Occasion, SecretText};
 
@@ -99,7 +99,7 @@ pub struct StudyArguments {
     #[arg(long, value_name = "S", default_value_t = 5)]
     pub users: u32,
     /// Queries to run (default: all)
-    #[arg(long, value_name = "14,6,1", value_parser = workload::olap::query::numbers)]
+    #[arg(long, value_name = "14,6,1", value_parser = olap::query::numbers)]
     pub queries: Option<std::vec::Vec<u32>>,
     /// Memory for the in-memory tables and their queries; a database on disk that dbdyno creates gets a cache
     /// of the same size (default: 80 % of what is available, divided by the levels)

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use workload::observe::LINES_DEFAULT;
+use observe::LINES_DEFAULT;
 
 use super::length::length;
 use super::{SecretText, ServerHost};

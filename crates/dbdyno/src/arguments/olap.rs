@@ -1,7 +1,7 @@
 //! Arguments of `dbdyno olap`.
 
 use clap::{Args, Subcommand, ValueEnum};
-use workload::olap::{JOBS_MAX, Scale};
+use olap::{JOBS_MAX, Scale};
 
 use super::{Occasion, SecretText};
 
@@ -51,7 +51,7 @@ pub struct OlapRunArguments {
     #[arg(long, value_name = "SF")]
     pub scale: Option<Scale>,
     /// Queries to run (default: all), in the order of stream 0 of the TPC-H specification
-    #[arg(long, value_name = "14,6,1", value_parser = workload::olap::query::numbers)]
+    #[arg(long, value_name = "14,6,1", value_parser = olap::query::numbers)]
     pub queries: Option<std::vec::Vec<u32>>,
     /// Runs of each query (default: 1)
     #[arg(long, value_name = "N")]
@@ -111,7 +111,7 @@ pub struct CheckArguments {
     #[arg(long, value_name = "URL")]
     pub target: SecretText,
     /// Queries to run (default: all)
-    #[arg(long, value_name = "14,6,1", value_parser = workload::olap::query::numbers)]
+    #[arg(long, value_name = "14,6,1", value_parser = olap::query::numbers)]
     pub queries: Option<std::vec::Vec<u32>>,
     /// Cancel a query after this many seconds; it then has no answer
     #[arg(long, value_name = "S")]

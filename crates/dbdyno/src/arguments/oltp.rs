@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
-use workload::oltp::{JOBS_MAX, WAREHOUSES_MAX};
+use oltp::{JOBS_MAX, WAREHOUSES_MAX};
 
 use super::{Occasion, SecretText};
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use workload::columnar::memory::bytes_of;
+use columnar::memory::bytes_of;
 
 use super::judging::Judging;
 use super::run::ServerHost;

@@ -123,7 +123,7 @@ fn begin(
     library: &Library,
     screen: &mut Screen,
 ) -> Measured {
-    let mut workloads = workload::registry(library.clone());
+    let mut workloads = workloads::registry(library.clone());
     let common = request.settings.iter().map(|text| Setting::parse(text));
     let mut common = common.collect::<lab::Result<Vec<_>>>()?;
     let text = request.plan.text()?;
@@ -195,7 +195,7 @@ fn agreed(
     mut sides: Vec<Side>,
 ) -> Result<(Vec<Side>, Vec<Registry>)> {
     // Each side has its own plan, which may need different permissions.
-    let registries = sides.iter().map(|_| workload::registry(library.clone()));
+    let registries = sides.iter().map(|_| workloads::registry(library.clone()));
     let mut workloads: Vec<Registry> = registries.collect();
     let mut forecasts = Vec::new();
     for (number, (side, workloads)) in sides.iter_mut().zip(&mut workloads).enumerate() {
@@ -450,7 +450,7 @@ fn resume(
     }
     let files = locations::work_files_of(&begun[0])?;
     let until = begun[0].study.clone().unwrap_or_default().until;
-    let registry = || workload::registry(library.clone());
+    let registry = || workloads::registry(library.clone());
     let mut workloads = registry();
     let mut plan = Plan::parse(&workloads, &begun[0].plan_toml, &[])?;
     workloads.prepare(&mut plan)?;

@@ -65,7 +65,7 @@ fn tests() -> Result<String> {
 
 fn plans() -> Result<String> {
     let mut rows = vec![["plan", "what it measures"].map(String::from)];
-    let workloads = workload::registry(super::library(None)?);
+    let workloads = workloads::registry(super::library(None)?);
     for name in Plan::built_in() {
         let plan = Plan::parse(&workloads, &Plan::text(name)?, &[])?;
         rows.push([plan.name, plan.about]);
@@ -84,7 +84,7 @@ fn studies() -> Result<String> {
         "what it measures",
     ];
     let mut rows = vec![heads.map(String::from)];
-    let workloads = workload::registry(super::library(None)?);
+    let workloads = workloads::registry(super::library(None)?);
     let machine = Machine::here(&std::env::temp_dir());
     for study in BuiltIn::all()? {
         let [name, document, about] =

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
+use olap::{Checked, Finding, LoadOptions, Verdict};
 use serde_json::{Value, json};
 use stats::words::counted;
-use workload::olap::{self, Checked, Finding, LoadOptions, Verdict};
 
 use super::database::{bar, open, show, sound, tell};
 use super::{print, print_json};

@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use anyhow::Result;
 use engine::Cooled;
+use oltp::{Checked, Finding, LoadOptions, Verdict, WarehouseRows, Way};
 use serde_json::{Value, json};
-use workload::oltp::{self, Checked, Finding, LoadOptions, Verdict, WarehouseRows, Way};
 
 use super::database::{bar, open, show, sound};
 use super::{print, print_json};

@@ -94,7 +94,7 @@ impl Prepared {
     pub fn ask(runs: &[&Self], permission: &Permission) -> Result<()> {
         let forecast = |(side, run): (usize, &&Self)| {
             // Each registry reads the scripts of its own plan.
-            let mut workloads = workload::registry(super::library(run.library.as_deref())?);
+            let mut workloads = workloads::registry(super::library(run.library.as_deref())?);
             workloads.prepare(&mut run.plan.clone())?;
             let forecasts = Forecast::of(&run.plan, &workloads, &run.targets, false)?;
             let of_side = forecasts.into_iter().map(move |one| one.of_side(side));
@@ -110,7 +110,7 @@ impl Prepared {
 
     /// Checks the request without asking. On an error nothing is left on disk.
     pub fn without_consent(request: &RunRequest) -> Result<Self> {
-        let mut workloads = workload::registry(super::library(request.library.as_deref())?);
+        let mut workloads = workloads::registry(super::library(request.library.as_deref())?);
         let mut settings = request
             .settings
             .iter()
@@ -149,7 +149,7 @@ impl Prepared {
             archive: archive.to_path_buf(),
             label,
             seed: self.seed,
-            workloads: workload::registry(super::library(self.library.as_deref())?),
+            workloads: workloads::registry(super::library(self.library.as_deref())?),
             clock: Arc::new(SystemClock),
             tool_version: env!("CARGO_PKG_VERSION").to_owned(),
             stated: self.stated.clone(),
@@ -202,7 +202,7 @@ fn resume(name: &str, request: &RunRequest, archive: &Path, screen: &mut Screen)
         resumed::agree(&request.permission, archive, &[&begun])?;
     }
     let files = locations::work_files_of(&begun)?;
-    let workloads = workload::registry(super::library(request.library.as_deref())?);
+    let workloads = workloads::registry(super::library(request.library.as_deref())?);
     let run = lab::resume(&name, archive, workloads, Arc::new(SystemClock), screen)?;
     Ok((run, files))
 }

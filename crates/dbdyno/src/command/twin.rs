@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use archive::Run;
-use workload::twin::{FIRST_LINE, Twin};
+use observe::twin::{FIRST_LINE, Twin};
 
 use super::print;
 use crate::console::say;

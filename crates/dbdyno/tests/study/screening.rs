@@ -29,7 +29,7 @@ const NAP: &str = "name = \"siesta\"\nsample_ms = 10\nrepeat = 3\n\
     [[step]]\nuse = \"sleep\"\n[step.sleep]\nsleepers = [1]\nnaps = 1\n";
 
 fn napping() -> Registry {
-    workload::registry(Library::embedded().unwrap()).with(Box::new(Sleep))
+    workloads::registry(Library::embedded().unwrap()).with(Box::new(Sleep))
 }
 
 /// Studies with more than two sides have no interim looks.
@@ -190,7 +190,7 @@ fn a_planted_effect_is_found_among_settings() {
     let archive = workspace.path().join("a.dbdyno");
     fn registry() -> Registry {
         let library = Library::from_directory(&repository("bench/aa/library"));
-        workload::registry(library.unwrap())
+        workloads::registry(library.unwrap())
     }
     let plan = std::fs::read_to_string(repository("bench/aa/mock.toml")).unwrap();
     let factor = |key: &str, low: &str, high: &str| Factor {

@@ -23,6 +23,13 @@ const HOUSE: &[&str] = &[
     "storage",
     "lab",
     "workload",
+    "workloads/oltp",
+    "workloads/olap",
+    "workloads/observe",
+    "workloads/backup",
+    "workloads/columnar",
+    "workloads/mixed",
+    "workloads",
     "fleet",
     "report",
     "live",
@@ -54,6 +61,8 @@ const NARROW: &[(&str, &[&str])] = &[
     ("engines/postgres", SERVERS),
     ("engines/mysql", SERVERS),
     ("column-store", &["archive", "engine", "engines/duckdb"]),
+    ("workloads/olap", WORKLOAD),
+    ("workloads/observe", WORKLOAD),
 ];
 /// For a client over the network, whose servers are started as well.
 const SERVERS: &[&str] = &[
@@ -62,6 +71,10 @@ const SERVERS: &[&str] = &[
     "engine",
     "engines/net",
     "engines/local-server",
+];
+/// For a workload that uses no other one.
+const WORKLOAD: &[&str] = &[
+    "stats", "archive", "host", "load", "engine", "engines", "lab", "workload",
 ];
 
 /// Where a crate that is imported by its name stands in [`HOUSE`].

@@ -22,13 +22,15 @@ pub struct File {
     pub text: String,
 }
 
-/// The crate that a file belongs to, and its path there. The engines have a folder of crates, which is a crate itself.
+/// The crate that a file belongs to, and its path there. The engines and the workloads have a folder of crates each,
+/// which is a crate itself.
 pub fn in_crate(path: &str) -> Option<(&str, &str)> {
     const OF_A_CRATE: &[&str] = &["src", "tests", "examples", "benches"];
+    const FOLDERS: &[&str] = &["engines", "workloads"];
     let below = path.strip_prefix("crates/")?;
     let (name, rest) = below.split_once('/')?;
     match rest.split_once('/') {
-        Some((inner, rest)) if name == "engines" && !OF_A_CRATE.contains(&inner) => {
+        Some((inner, rest)) if FOLDERS.contains(&name) && !OF_A_CRATE.contains(&inner) => {
             Some((&below[..name.len() + 1 + inner.len()], rest))
         }
         _ => Some((name, rest)),

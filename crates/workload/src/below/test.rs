@@ -18,12 +18,8 @@ use storage::language::{command_line, script};
 use storage::run::Run;
 
 use super::{Devices, point};
-use lab::Measured;
-use lab::Nodes;
-use lab::Result;
-use lab::RunContext;
-use lab::Step;
 use lab::nodes::urls_of;
+use lab::{Measured, Nodes, Result, RunContext, Step};
 
 const FORMAT_BYTES: u64 = 1 << 20;
 

@@ -7,11 +7,10 @@ use std::time::{Duration, Instant};
 use archive::{Archive, CacheState, Point, PointKey, Remark, WorkDone};
 use engine::{ErrorKind, TargetError};
 use host::Stopwatch;
-use lab::checks;
 use lab::observe::{Driven, Observation, Observed};
 use lab::point::point_seed;
 use lab::start::Start;
-use lab::{Done, Measure, Measured, Mode, Nodes, Result, RunContext, Step};
+use lab::{Done, Measure, Measured, Mode, Nodes, Result, RunContext, Step, checks};
 use load::{Drive, End, Outcome, Progress, RampUp};
 
 use super::on_nodes::OnNodes;

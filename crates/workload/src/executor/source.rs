@@ -125,6 +125,10 @@ impl<A> Group<A> {
         (self.begin, self.commit) = (None, false);
     }
 
+    pub fn ask(&mut self, part: impl Into<A>) {
+        self.asks.push(part.into());
+    }
+
     pub fn is_empty(&self) -> bool {
         self.begin.is_none() && !self.commit && self.asks.is_empty()
     }
@@ -135,6 +139,55 @@ pub struct Answers<'a> {
     pub rows: &'a [u64],
     /// First rows, if stored.
     pub replies: &'a Replies,
+}
+
+impl Answers<'_> {
+    /// Rows that a part returned or changed.
+    pub fn rows(&self, part: usize) -> u64 {
+        self.rows.get(part).copied().unwrap_or(0)
+    }
+
+    /// Checks that a part returned or changed exactly one row.
+    pub fn one(&self, part: usize, what: &str) -> Result<(), TransactionError> {
+        match self.rows(part) {
+            1 => Ok(()),
+            rows => Err(effect(format!("{what}: {rows} rows instead of 1"))),
+        }
+    }
+
+    /// Integer of the first row; `None` if null.
+    pub fn int(&self, part: usize, column: usize) -> Option<i64> {
+        match self.replies.first(part)?.value(column)? {
+            Value::Int(number) => Some(number),
+            Value::Text(text) => text.parse().ok(),
+            _ => None,
+        }
+    }
+
+    /// Integer of the first row.
+    pub fn must_int(
+        &self,
+        part: usize,
+        column: usize,
+        what: &str,
+    ) -> Result<i64, TransactionError> {
+        let found = self.int(part, column);
+        found.ok_or_else(|| effect(format!("{what} is not a number")))
+    }
+
+    /// Text of the first row; empty if null.
+    pub fn text(&self, part: usize, column: usize) -> &str {
+        let row = self.replies.first(part);
+        match row.and_then(|row| row.value(column)) {
+            Some(Value::Text(text)) => text,
+            _ => "",
+        }
+    }
+}
+
+#[cold]
+pub fn effect(what: String) -> TransactionError {
+    TransactionError::Effect(format!("wrong effect: {what}"))
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,8 +6,7 @@ use load::{BlockingClient, Done, Failure, Outcome};
 
 use super::worker::Worker;
 use super::{Bench, Exercise, Prepared, prepare_empty};
-use crate::data;
-use crate::tables;
+use crate::{data, tables};
 
 pub const TABLE: &str = "dbdyno_blob";
 /// The 1 MByte of the published tests.

@@ -9,10 +9,8 @@ use lab::InSlices;
 use toml::{Table, Value};
 
 pub use super::definition::*;
-use super::draw_file;
-use super::names;
-use super::sql;
 use super::table::Section;
+use super::{draw_file, names, sql};
 
 /// A script that loads data does it with statements, not with rows of its own.
 const FILE_BYTES_MAX: u64 = 4 << 20;

@@ -18,7 +18,8 @@ use lab::study::{self, Side, StudyOptions};
 use lab::{HostOptions, LabError, Plan, RunOptions};
 use serde_json::{Value, json};
 use verdict::method::{Clocks, Finding, Measured, Parameters, confirmed, find, own_cost};
-use workload::{Library, registry};
+use workload::Library;
+use workloads::registry;
 
 use crate::command::ab::Watch;
 use crate::consent::{Forecast, Permission};

@@ -4,11 +4,11 @@ use std::fmt::Write;
 
 use anyhow::Result;
 use archive::Remark;
+use columnar::memory::words;
+use columnar::{LiftOptions, Lifted, LiftedTable};
 use engine::source::Source;
 use serde_json::{Value, json};
 use stats::words::counted;
-use workload::columnar::memory::words;
-use workload::columnar::{LiftOptions, Lifted, LiftedTable};
 
 use super::{
     chosen_of, error_with_status, left_out, no_sum, one_line, source_of, tables_of, texts,
@@ -30,7 +30,7 @@ pub(super) fn lift(arguments: &LiftArguments) -> Result<Status> {
         jobs: arguments.jobs,
     };
     let bar = bar(0, "tables");
-    let outcome = workload::columnar::lift(
+    let outcome = columnar::lift(
         source.as_ref(),
         &options,
         lab::signal::stop_flag(),

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use column_store::{Level, urls};
+use columnar::memory::usable_bytes;
 use toml::{Table, Value};
-use workload::columnar::memory::usable_bytes;
 
 use crate::arguments::columnar::StudyArguments;
 use crate::command::plan_text::{number, numbers, step, table};

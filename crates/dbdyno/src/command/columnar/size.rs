@@ -5,12 +5,12 @@ mod sizing;
 use std::fmt::Write;
 
 use anyhow::Result;
+use columnar::Level;
+use columnar::memory::words;
+use columnar::size::{Cores, Fit, SizeOptions, SizedTable, Sizes, cores, fit};
 use engine::source::Source;
 use serde_json::{Value, json};
 use stats::Interval;
-use workload::columnar::Level;
-use workload::columnar::memory::words;
-use workload::columnar::size::{Cores, Fit, SizeOptions, SizedTable, Sizes, cores, fit};
 
 use super::{
     chosen_of, error_with_status, left_out, no_sum, one_line, source_of, tables_of, texts,
@@ -42,7 +42,7 @@ pub(super) fn size(arguments: &SizeArguments) -> Result<Status> {
     };
     lab::signal::install();
     let bar = bar(0, "tables");
-    let outcome = workload::columnar::size::size(
+    let outcome = columnar::size::size(
         source.as_ref(),
         &options,
         lab::signal::stop_flag(),
@@ -325,7 +325,7 @@ fn table(table: &SizedTable) -> Value {
         })
     };
     let sampled = &table.sampled;
-    let piece = |piece: &workload::columnar::size::Piece| {
+    let piece = |piece: &columnar::size::Piece| {
         json!({
             "from": piece.addresses.as_ref().map(|range| range.start),
             "below": piece.addresses.as_ref().map(|range| range.end),

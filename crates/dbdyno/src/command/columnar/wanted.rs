@@ -2,10 +2,10 @@
 
 use anyhow::Result;
 use archive::Remark;
+use columnar::{Chosen, ColumnarError, LeftOut};
 use engine::source::Source;
 use engines::open_source;
 use stats::words::counted;
-use workload::columnar::{Chosen, ColumnarError, LeftOut};
 
 use crate::arguments::columnar::Wanted;
 use crate::exit::InvalidInput;

@@ -110,7 +110,7 @@ impl<'a> Study<'a> {
         }
         let begun: Vec<&Run> = std::iter::once(&before).chain(&after).collect();
         resumed::agree(&arguments.permission, &request.archive, &begun)?;
-        let workloads = workload::registry(library(None)?);
+        let workloads = workloads::registry(library(None)?);
         Ok(Self {
             request,
             change: match after {
@@ -172,7 +172,7 @@ impl<'a> Study<'a> {
 
     fn resume(&self, side: Side) -> Result<Run> {
         let mut screen = Screen::watched(self.request.watched.clone());
-        let workloads = workload::registry(library(None)?);
+        let workloads = workloads::registry(library(None)?);
         let name = side.name(&self.request.name);
         let clock = Arc::new(SystemClock);
         let resumed = lab::resume(&name, &self.request.archive, workloads, clock, &mut screen);

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use archive::{Remark, SideLabel};
 use column_store::Level;
+use columnar::memory::bytes_of;
 use include_dir::{Dir, include_dir};
 use serde::Deserialize;
-use workload::columnar::memory::bytes_of;
 
 use crate::arguments::study::Size;
 use crate::exit::InvalidInput;
@@ -230,7 +230,7 @@ mod tests {
 
     #[test]
     fn every_study_is_a_plan_in_every_size() {
-        let workloads = workload::registry(workload::Library::embedded().unwrap());
+        let workloads = workloads::registry(workload::Library::embedded().unwrap());
         let studies = BuiltIn::all().unwrap();
         assert!(!studies.is_empty());
         for study in studies {

@@ -35,7 +35,7 @@ impl Machine {
     pub fn here(directory: &Path) -> Self {
         Self {
             free_bytes: host::room(directory).map(|room| room.free_bytes),
-            memory_bytes: workload::columnar::memory::usable_bytes(),
+            memory_bytes: columnar::memory::usable_bytes(),
         }
     }
 
@@ -177,7 +177,7 @@ pub fn ask(
     on_layouts: impl Fn(Size) -> Result<Option<u64>>,
 ) -> Result<()> {
     let urls = urls(&request.targets()?)?;
-    let workloads = workload::registry(library(None)?);
+    let workloads = workloads::registry(library(None)?);
     let groups = lab::nodes::group(&urls)?;
     let targets = targets(&groups);
     let own = urls.first().and_then(engines::data_place);
@@ -255,7 +255,7 @@ mod tests {
     const POSTGRES: &[On<'_>] = &[("postgres", 1)];
 
     fn cost(study: &str, size: Size, is_published: bool) -> Cost {
-        let workloads = workload::registry(workload::Library::embedded().unwrap());
+        let workloads = workloads::registry(workload::Library::embedded().unwrap());
         let study = BuiltIn::named(study).unwrap();
         let how = How {
             is_published,
@@ -267,7 +267,7 @@ mod tests {
     /// Eight configurations in four rounds are 32 blocks; two in six pairs are twelve.
     #[test]
     fn golden_time_of_a_screening() {
-        let workloads = workload::registry(workload::Library::embedded().unwrap());
+        let workloads = workloads::registry(workload::Library::embedded().unwrap());
         let study = BuiltIn::named("settings").unwrap();
         let time_s = |blocks| {
             let how = How {
@@ -296,7 +296,7 @@ mod tests {
             "{memory:?}"
         );
         assert!(memory.memory_bytes.is_some());
-        let workloads = workload::registry(workload::Library::embedded().unwrap());
+        let workloads = workloads::registry(workload::Library::embedded().unwrap());
         let study = BuiltIn::named("memory").unwrap();
         let how = How {
             is_published: false,
@@ -315,7 +315,7 @@ mod tests {
     /// Two targets are measured in succession, and their data coexist.
     #[test]
     fn golden_cost_of_several_targets() {
-        let workloads = workload::registry(workload::Library::embedded().unwrap());
+        let workloads = workloads::registry(workload::Library::embedded().unwrap());
         let study = BuiltIn::named("platform").unwrap();
         let on = |targets: &[On<'_>]| {
             let how = How::default();

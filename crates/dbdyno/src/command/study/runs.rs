@@ -7,8 +7,8 @@ use std::sync::Arc;
 use anyhow::Result;
 use archive::{Archive, ArchiveError, Run, RunName, RunState};
 use column_store::{Level, urls};
+use columnar::memory::usable_bytes;
 use host::SystemClock;
-use workload::columnar::memory::usable_bytes;
 
 use super::request::{StudyRequest, judged, refuse_taken};
 use crate::command::requests::RunRequest;
@@ -170,7 +170,7 @@ fn measured(request: &StudyRequest<'_>, label: &str, stage: Stage) -> Result<Run
 fn resumed_run(begun: &Run, archive: &Path, screen: &mut Screen) -> Result<Run> {
     let files = locations::work_files_of(begun)?;
     let name = RunName::Label(begun.label.clone());
-    let workloads = workload::registry(library(None)?);
+    let workloads = workloads::registry(library(None)?);
     let run = lab::resume(&name, archive, workloads, Arc::new(SystemClock), screen)?;
     if let Some(files) = files {
         files.remove();

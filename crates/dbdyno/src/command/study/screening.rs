@@ -83,7 +83,7 @@ fn settings_of(varied: &[Factor], high: &[bool]) -> Vec<SecretText> {
 
 /// Refuses a setting without an effect: both values mean the same, or another setting sets the same key.
 fn refuse_without_effect(request: &StudyRequest<'_>, varied: &[Factor]) -> Result<()> {
-    let workloads = workload::registry(library(None)?);
+    let workloads = workloads::registry(library(None)?);
     let text = request.built_in.plan(false)?;
     let common = request.settings();
     let common = common.iter().map(|text| Setting::parse(text));

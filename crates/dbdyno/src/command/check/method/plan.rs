@@ -234,7 +234,7 @@ mod tests {
     #[test]
     fn the_plan_has_every_role_at_its_step() {
         for makes_tables in [false, true] {
-            let mut workloads = workload::registry(library(makes_tables).unwrap());
+            let mut workloads = workloads::registry(library(makes_tables).unwrap());
             let mut plan = Plan::parse(&workloads, &text(&ASKED), &[]).unwrap();
             workloads.prepare(&mut plan).unwrap();
             assert_eq!(plan.step.len(), Role::ALL.len());

@@ -4,13 +4,13 @@ use std::fmt::Write;
 
 use anyhow::Result;
 use archive::reference;
+use columnar::Level;
+use columnar::memory::words;
+use columnar::size::{Cores, Published, Sizes, holds, needs, published};
 use serde_json::{Value, json};
 use stats::Interval;
 use verdict::cores::saved_in_all;
 use verdict::price::{Origin, PriceList, Saved, saved_by_cores};
-use workload::columnar::Level;
-use workload::columnar::memory::words;
-use workload::columnar::size::{Cores, Published, Sizes, holds, needs, published};
 
 use crate::arguments::columnar::SizeArguments;
 use crate::exit::InvalidInput;
