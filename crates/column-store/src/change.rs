@@ -77,7 +77,7 @@ impl Change<'_> {
         self.fill(&into, read)
     }
 
-    /// Fills a table anew with the rows that `read` hands out; gives how many these are. The memory of the older ones is
+    /// Fills a table again with the rows that `read` hands out; gives how many these are. The memory of the older ones is
     /// free as soon as nobody sees them any more.
     ///
     /// # Errors

@@ -36,7 +36,7 @@ impl MemoryFile {
 
     /// Bytes that the kernel has allocated for it.
     pub fn bytes(&self) -> u64 {
-        // A descriptor that is open can be asked.
+        // A descriptor that is open can be examined.
         self.0.metadata().map_or(0, |facts| taken_bytes(&facts))
     }
 }

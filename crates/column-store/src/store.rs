@@ -77,7 +77,7 @@ impl Store {
         })
     }
 
-    /// The level that was asked for.
+    /// The level that was requested.
     pub fn level(&self) -> Level {
         self.level
     }
@@ -86,7 +86,7 @@ impl Store {
         format!("DuckDB {}", self.instance.loaded.version)
     }
 
-    /// Name of the engine in the library's files, whose SQL the tables are asked with.
+    /// Name of the engine in the library's files, whose SQL queries the tables.
     pub fn engine(&self) -> &'static str {
         "duckdb"
     }
@@ -235,7 +235,7 @@ impl Store {
         Ok(rows.into_iter().filter_map(codec).collect())
     }
 
-    /// Forbids every further file: what is lifted is only asked from now on.
+    /// Forbids every further file: populated tables are only queried from now on.
     ///
     /// # Errors
     /// When the engine fails.

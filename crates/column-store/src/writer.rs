@@ -81,7 +81,7 @@ impl<'a> Writer<'a> {
         let appender = appender.expect("the lines above have just filled this place");
         self.bytes += appender.put_cells(row)? as u64;
         // A batch of whole groups is packed once and for all: what is left of a group would be packed with the
-        // rows of another batch anew.
+        // rows of another batch again.
         let is_full = if appender.is_between_groups() {
             self.bytes >= self.batch_bytes / 2
         } else {

@@ -222,7 +222,7 @@ pub struct JudgeArguments {
     pub json: bool,
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct AbArguments {
     /// Built-in plan or path of a plan file; required unless --resume is given
     #[arg(

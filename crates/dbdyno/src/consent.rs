@@ -11,7 +11,7 @@ use host::Room;
 use lab::{Plan, Registry};
 
 use crate::console::say;
-use crate::exit::InvalidInput;
+use crate::exit::invalid;
 
 const GB: f64 = 1e9;
 /// Part of the free space above which dbdyno asks, however little is written.
@@ -69,10 +69,7 @@ impl Permission {
             }
         }
         match servers {
-            0 => Err(InvalidInput(
-                "--shared applies to servers that others can use, and no target is one".into(),
-            )
-            .into()),
+            0 => invalid("--shared applies to servers that others can use, and no target is one"),
             _ => Ok(urls),
         }
     }
@@ -97,17 +94,15 @@ impl Permission {
             return Ok(());
         }
         if !std::io::stdin().is_terminal() {
-            return Err(InvalidInput(format!(
-                "{reason}; if that is intended, add --yes; otherwise {otherwise}"
-            ))
-            .into());
+            let what = format!("{reason}; if that is intended, add --yes; otherwise {otherwise}");
+            return invalid(what);
         }
         say(&format!("{reason}. Continue? [y/N]"));
         let mut answer = String::new();
         let _ = std::io::stdin().lock().read_line(&mut answer);
         match answer.trim() {
             "y" | "Y" | "yes" => Ok(()),
-            _ => Err(InvalidInput("aborted; nothing was changed".into()).into()),
+            _ => invalid("aborted; nothing was changed"),
         }
     }
 
@@ -119,9 +114,9 @@ impl Permission {
     ) -> Option<String> {
         if written as f64 > self.ask_above * GB {
             let limit = self.ask_above;
+            let written = size(written);
             return Some(format!(
-                "the plan writes up to {}, more than {limit} GB",
-                size(written)
+                "the plan writes up to {written}, more than {limit} GB"
             ));
         }
         // Targets on one file system share its free space, which others may use up between two samples.
@@ -218,9 +213,9 @@ impl Forecast {
                 side: 0,
             };
             // Targets without storage write nothing.
-            let stores = |url: &&TargetUrl| {
-                engines::find(url)
-                    .is_ok_and(|engine| !matches!(engine.reach(), Reach::Nowhere | Reach::Replica))
+            let stores = |url: &&TargetUrl| match engines::find(url) {
+                Ok(engine) => !matches!(engine.reach(), Reach::Nowhere | Reach::Replica),
+                Err(_) => false,
             };
             Ok(group.iter().filter(stores).map(part).collect())
         };
@@ -245,10 +240,14 @@ mod tests {
 
     fn permission(ask_above: f64, shared: bool) -> Permission {
         Permission {
-            yes: false,
             ask_above,
             shared,
+            ..Permission::default()
         }
+    }
+
+    fn room(device: u64, free_bytes: u64) -> Option<Room> {
+        Some(Room { device, free_bytes })
     }
 
     fn forecast(written_bytes: u64, room_bytes: u64) -> Forecast {
@@ -264,13 +263,7 @@ mod tests {
     #[test]
     fn sides_that_take_turns_need_the_room_of_the_largest() {
         let ten = permission(10.0, false);
-        let room = |_: &Path| {
-            Some(Room {
-                device: 1,
-                free_bytes: 3000,
-            })
-        };
-        let too_much = |forecasts: &[Forecast]| ten.too_much(1, forecasts, room);
+        let too_much = |forecasts: &[Forecast]| ten.too_much(1, forecasts, |_| room(1, 3000));
         let sides = |room_bytes: [u64; 3]| -> Vec<Forecast> {
             let sides = room_bytes.into_iter().enumerate();
             let sides = sides.map(|(side, bytes)| forecast(1, bytes).of_side(side));
@@ -299,48 +292,38 @@ mod tests {
         let nowhere = |_: &Path| None;
         assert_eq!(ten.too_much(9_000_000_000, &[], nowhere), None);
         let reason = ten.too_much(11_000_000_000, &[], nowhere).unwrap();
-        assert!(
-            reason.contains("11 GB") && reason.contains("10 GB"),
-            "{reason}"
-        );
+        let has = |text: &str| reason.contains(text);
+        assert!(has("11 GB") && has("10 GB"), "{reason}");
         // Two targets that each take a third of the free space take more than half together, even if others write to the file system
         // between two samples.
         let samples = Cell::new(0);
-        let room = |_: &Path| {
+        let next = || {
             samples.set(samples.get() + 1);
-            Some(Room {
-                device: 1,
-                free_bytes: 3000 + samples.get(),
-            })
+            samples.get()
         };
-        assert_eq!(ten.too_much(1, &[forecast(1, 1000)], room), None);
+        let same = |_: &Path| room(1, 3000 + next());
+        assert_eq!(ten.too_much(1, &[forecast(1, 1000)], same), None);
         let third = || forecast(1, 1000);
-        let reason = ten.too_much(1, &[third(), third()], room).unwrap();
+        let reason = ten.too_much(1, &[third(), third()], same).unwrap();
         assert!(reason.contains("half of"), "{reason}");
-        let elsewhere = |_: &Path| {
-            samples.set(samples.get() + 1);
-            Some(Room {
-                device: samples.get(),
-                free_bytes: 3000,
-            })
-        };
+        let elsewhere = |_: &Path| room(next(), 3000);
         assert_eq!(ten.too_much(1, &[third(), third()], elsewhere), None);
     }
 
     #[test]
-    fn sharing_is_told_to_servers_alone() {
+    fn only_urls_of_servers_are_shared() {
         let urls = |urls: &[&str]| -> Vec<TargetUrl> {
             let urls = urls.iter().map(|url| engines::parse(url).unwrap());
             urls.collect()
         };
-        let shared = permission(1.0, true)
-            .share(&urls(&[
-                "postgres://u:p@h/d",
-                "postgres://u@h/d?sslmode=disable",
-                "postgres://u@h/d?others=refuse",
-                "sqlite:x",
-            ]))
-            .unwrap();
+        let share = |texts: &[&str]| permission(1.0, true).share(&urls(texts));
+        let shared = share(&[
+            "postgres://u:p@h/d",
+            "postgres://u@h/d?sslmode=disable",
+            "postgres://u@h/d?others=refuse",
+            "sqlite:x",
+        ])
+        .unwrap();
         let texts: Vec<String> = shared.iter().map(TargetUrl::to_string).collect();
         assert_eq!(
             texts,
@@ -352,9 +335,7 @@ mod tests {
             ]
         );
         assert_eq!(shared[0].password.as_ref().unwrap().expose(), "p");
-        let error = permission(1.0, true)
-            .share(&urls(&["sqlite:x"]))
-            .unwrap_err();
+        let error = share(&["sqlite:x"]).unwrap_err();
         assert!(error.to_string().contains("no target is one"));
     }
 

@@ -12,7 +12,7 @@ use host::remote::AddressError;
 use lab::LabError;
 use olap::OlapError;
 use oltp::OltpError;
-use storage::engine::EngineError;
+use storage::engine::{EngineError, Obstacle};
 use storage::execution::ExecutionError;
 use storage::layout::LayoutError;
 use verdict::compare::{CompareError, NotComparable};
@@ -49,9 +49,15 @@ impl From<Status> for ExitCode {
 #[error("{0}")]
 pub struct InvalidInput(pub String);
 
+pub fn invalid<T>(why: impl Into<String>) -> anyhow::Result<T> {
+    Err(InvalidInput(why.into()).into())
+}
+
 /// The exit status and advice of an error. Libraries know keys of plans; only this file knows flags and verbs.
 trait Outcome: std::error::Error + 'static {
-    fn status(&self) -> Status;
+    fn status(&self) -> Status {
+        Status::InvalidInput
+    }
 
     /// Advice in terms of the command line; `None` if the error already contains it.
     fn advice(&self) -> Option<String> {
@@ -62,11 +68,7 @@ trait Outcome: std::error::Error + 'static {
 /// Lists the errors that the command knows: those that are always invalid input, and those with an implementation below.
 macro_rules! known_errors {
     (invalid_input: [$($invalid:ty),* $(,)?], others: [$($other:ty),* $(,)?]) => {
-        $(impl Outcome for $invalid {
-            fn status(&self) -> Status {
-                Status::InvalidInput
-            }
-        })*
+        $(impl Outcome for $invalid {})*
 
         fn known<'e>(error: &'e (dyn std::error::Error + 'static)) -> Option<&'e dyn Outcome> {
             $(if let Some(error) = error.downcast_ref::<$invalid>() {
@@ -116,9 +118,7 @@ impl Outcome for LabError {
             Self::Archive(error) => error.status(),
             // The statement came from the run's plan.
             Self::Target(error) if error.kind == ErrorKind::Statement => Status::InvalidInput,
-            Self::Target(_) | Self::Unreadable(_) | Self::Host(_) | Self::Broken { .. } => {
-                Status::Environment
-            }
+            _ => Status::Environment,
         }
     }
 
@@ -134,7 +134,7 @@ impl Outcome for LabError {
                 let load = load.map(|load| format!("{load}, then "));
                 Some(load.unwrap_or_default() + &resume(verb, label))
             }
-            Self::Plan(_) | Self::Target(_) | Self::Unreadable(_) | Self::Host(_) => None,
+            _ => None,
         }
     }
 }
@@ -159,27 +159,13 @@ impl Outcome for ArchiveError {
             Self::Full { .. } => "then resume the run with --resume",
             Self::NotComplete { .. } => "resume it with --resume",
             Self::UnknownRun { .. } => "`dbdyno list runs` lists the runs",
-            Self::LabelTaken { .. }
-            | Self::LabelUnusable { .. }
-            | Self::NoteUnusable { .. }
-            | Self::RunInUse { .. }
-            | Self::LockUnusable(_)
-            | Self::NotDeleted { .. }
-            | Self::BadPlan(_)
-            | Self::PointTwice { .. }
-            | Self::NotPlanned { .. }
-            | Self::NotThere { .. }
-            | Self::Sqlite(_) => return None,
+            _ => return None,
         };
         Some(advice.into())
     }
 }
 
 impl Outcome for CompareError {
-    fn status(&self) -> Status {
-        Status::InvalidInput
-    }
-
     fn advice(&self) -> Option<String> {
         let advice = match self {
             Self::NotComparable(NotComparable::Itself(_)) => {
@@ -192,20 +178,13 @@ impl Outcome for CompareError {
                 "or add --anyway to compare them with that label"
             }
             Self::TooNoisy { .. } => "or give --band a number",
-            Self::NotComparable(NotComparable::Altered { .. })
-            | Self::Metric(_)
-            | Self::NoDirection(_)
-            | Self::NotAShare(_) => return None,
+            _ => return None,
         };
         Some(advice.into())
     }
 }
 
 impl Outcome for UrlError {
-    fn status(&self) -> Status {
-        Status::InvalidInput
-    }
-
     fn advice(&self) -> Option<String> {
         let is_engine = matches!(self, Self::UnknownEngine { .. });
         is_engine.then(|| "`dbdyno list engines` lists the engines".into())
@@ -213,10 +192,6 @@ impl Outcome for UrlError {
 }
 
 impl Outcome for DocumentError {
-    fn status(&self) -> Status {
-        Status::InvalidInput
-    }
-
     fn advice(&self) -> Option<String> {
         let is_none = matches!(self, Self::NotAnInventory { .. });
         is_none.then(|| "write one with `dbdyno host --json`".into())
@@ -238,16 +213,7 @@ impl Outcome for OltpError {
             | Self::Metadata { .. }
             | Self::Rows { .. }
             | Self::Copy(_) => Status::Environment,
-            Self::Engine { .. }
-            | Self::ForeignKeys(_)
-            | Self::Procedures(_)
-            | Self::Transactions { .. }
-            | Self::Absent
-            | Self::NotWhole { .. }
-            | Self::Present { .. }
-            | Self::Other { .. }
-            | Self::Used
-            | Self::Rival => Status::InvalidInput,
+            _ => Status::InvalidInput,
         }
     }
 
@@ -270,11 +236,7 @@ impl Outcome for OltpError {
             Self::Metadata { .. } | Self::Rows { .. } | Self::Copy(_) => {
                 "run: dbdyno oltp load --replace --target URL --warehouses N"
             }
-            Self::Target(_)
-            | Self::Engine { .. }
-            | Self::Transactions { .. }
-            | Self::CommitLog(_)
-            | Self::Interrupted => return None,
+            _ => return None,
         };
         Some(advice.into())
     }
@@ -289,14 +251,7 @@ impl Outcome for OlapError {
             | Self::NotPutBack { .. }
             | Self::Metadata(_)
             | Self::Rows { .. } => Status::Environment,
-            Self::Engine { .. }
-            | Self::Library(_)
-            | Self::Absent
-            | Self::NotWhole { .. }
-            | Self::Refreshed { .. }
-            | Self::Present { .. }
-            | Self::Other { .. }
-            | Self::Rival => Status::InvalidInput,
+            _ => Status::InvalidInput,
         }
     }
 
@@ -314,11 +269,7 @@ impl Outcome for OlapError {
             Self::NotPutBack { .. } | Self::Metadata(_) | Self::Rows { .. } => {
                 "run: dbdyno olap load --replace --scale SF --target URL"
             }
-            Self::Target(_)
-            | Self::Engine { .. }
-            | Self::Library(_)
-            | Self::Refresh(_)
-            | Self::Interrupted => return None,
+            _ => return None,
         };
         Some(advice.into())
     }
@@ -329,9 +280,7 @@ impl Outcome for ColumnarError {
         match self {
             Self::Interrupted => Status::Interrupted,
             Self::Target(_) | Self::Unsized { .. } => Status::Environment,
-            Self::Unknown(_) | Self::Unholdable { .. } | Self::TooLarge { .. } => {
-                Status::InvalidInput
-            }
+            _ => Status::InvalidInput,
         }
     }
 
@@ -341,7 +290,7 @@ impl Outcome for ColumnarError {
                 "use --columns {flags}, --unfit skip or --unfit text"
             )),
             Self::TooLarge { .. } => Some("use --memory, --level or --tables".into()),
-            Self::Target(_) | Self::Unknown(_) | Self::Unsized { .. } | Self::Interrupted => None,
+            _ => None,
         }
     }
 }
@@ -352,19 +301,13 @@ impl Outcome for FleetError {
             Self::Archive(error) => error.status(),
             Self::Target(error) if error.kind == ErrorKind::Foreign => Status::InvalidInput,
             Self::Target(_) | Self::Unreadable { .. } => Status::Environment,
-            Self::Line { .. }
-            | Self::File { .. }
-            | Self::NoFiles(_)
-            | Self::TooManyFiles { .. }
-            | Self::Exists(_) => Status::InvalidInput,
+            _ => Status::InvalidInput,
         }
     }
 
     fn advice(&self) -> Option<String> {
-        let Self::Archive(ArchiveError::UnknownRun { .. }) = self else {
-            return None;
-        };
-        Some("name the runs with --before and --after".into())
+        let is_unknown = matches!(self, Self::Archive(ArchiveError::UnknownRun { .. }));
+        is_unknown.then(|| "name the runs with --before and --after".into())
     }
 }
 
@@ -374,13 +317,15 @@ impl Outcome for ExecutionError {
     }
 
     fn advice(&self) -> Option<String> {
-        let Self::Engine(EngineError::Bears { path, .. }) = self else {
-            return None;
-        };
-        Some(format!(
-            "or add --force={} if its contents may be lost",
-            path.display()
-        ))
+        match self {
+            Self::Engine(EngineError::Sd { path, obstacle, .. })
+                if matches!(obstacle, Obstacle::Bears(_)) =>
+            {
+                let path = path.display();
+                Some(format!("or add --force={path} if its contents may be lost"))
+            }
+            _ => None,
+        }
     }
 }
 
@@ -393,16 +338,7 @@ impl Outcome for LayoutError {
             | Self::NotThere { .. }
             | Self::Bears { .. }
             | Self::NoDevice { .. } => Status::InvalidInput,
-            Self::InUse { .. }
-            | Self::NotRoot
-            | Self::Missing { .. }
-            | Self::NoRoom { .. }
-            | Self::DeviceInUse { .. }
-            | Self::Foreign { .. }
-            | Self::NoDirectIo { .. }
-            | Self::Busy { .. }
-            | Self::Failed { .. }
-            | Self::System { .. } => Status::Environment,
+            _ => Status::Environment,
         }
     }
 

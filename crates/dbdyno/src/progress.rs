@@ -77,9 +77,11 @@ impl Screen {
         });
     }
 
+    /// Tells watchers, and prints above the bar.
     fn remark(&self, text: &str) {
         self.watched
             .tell(|| StreamEvent::Remark { text: text.into() });
+        self.bar.suspend(|| say(text));
     }
 
     /// A screen for a run whose points are no results: a bar on a terminal, nothing elsewhere.
@@ -132,18 +134,13 @@ impl Screen {
     }
 
     fn start_ticker(&mut self) {
-        let (bar, current, over) = (
-            self.bar.clone(),
-            Arc::clone(&self.current),
-            Arc::clone(&self.over),
-        );
+        let (bar, current) = (self.bar.clone(), Arc::clone(&self.current));
+        let over = Arc::clone(&self.over);
         self.ticker = Some(std::thread::spawn(move || {
             while !over.load(Ordering::Relaxed) {
-                let message = current
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .as_ref()
-                    .map_or_else(String::new, Current::message);
+                let current = current.lock().unwrap_or_else(PoisonError::into_inner);
+                let message = current.as_ref().map_or_else(String::new, Current::message);
+                drop(current);
                 bar.set_message(printable(&message).into_owned());
                 bar.tick();
                 std::thread::sleep(REFRESH);
@@ -179,19 +176,16 @@ impl Current {
         }
         // The rate counts from the first observed operation, because preparation comes first.
         let elapsed_s = self.begun.elapsed().as_secs_f64().max(1e-3);
-        format!(
-            "{} · {operations} operations, {:.0}/s",
-            self.text,
-            operations as f64 / elapsed_s
-        )
+        let rate = operations as f64 / elapsed_s;
+        format!("{} · {operations} operations, {rate:.0}/s", self.text)
     }
 }
 
 impl Observer for Screen {
     fn gave_out(&mut self, target: &str, message: &str) {
-        let text = format!("dbdyno: warning: {message}; going on without {target}");
-        self.remark(&text);
-        self.bar.suspend(|| say(&text));
+        self.remark(&format!(
+            "dbdyno: warning: {message}; going on without {target}"
+        ));
     }
 
     fn begins(&mut self, label: &str, planned: usize, todo: usize) {
@@ -223,7 +217,6 @@ impl Observer for Screen {
             text.push_str(" Slices: --interleave 100ms.");
         }
         self.remark(&text);
-        self.bar.suspend(|| say(&text));
     }
 
     fn snapshots(&self) -> Option<lab::Snapshots> {
@@ -231,15 +224,11 @@ impl Observer for Screen {
     }
 
     fn lacks_rights(&mut self, target: &str, missing: &RightsMissing) {
-        let text = format!("dbdyno: warning: {target}: {missing}");
-        self.remark(&text);
-        self.bar.suspend(|| say(&text));
+        self.remark(&format!("dbdyno: warning: {target}: {missing}"));
     }
 
     fn has_weak_login(&mut self, target: &str, what: &str) {
-        let text = format!("dbdyno: warning: {target}: {what}");
-        self.remark(&text);
-        self.bar.suspend(|| say(&text));
+        self.remark(&format!("dbdyno: warning: {target}: {what}"));
     }
 
     fn point_begins(
@@ -256,11 +245,8 @@ impl Observer for Screen {
                 target_name: target.to_owned(),
             })
         });
-        let text = format!(
-            "{target} {} {title}, {}",
-            key.test,
-            report::parallelism(key)
-        );
+        let parallelism = report::parallelism(key);
+        let text = format!("{target} {} {title}, {parallelism}", key.test);
         let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
         *current = Some(Current {
             target: target.to_owned(),
@@ -310,19 +296,21 @@ mod tests {
         assert_eq!(screen.clock_warning(&point), None);
         point.notes = vec![Remark::ClockStepped { step_s: -3600.0 }];
         let warning = screen.clock_warning(&point).unwrap();
-        assert!(
-            warning.starts_with("dbdyno: warning: T611 the wall clock stepped by -3600.0 s"),
-            "{warning}"
-        );
+        let said = "dbdyno: warning: T611 the wall clock stepped by -3600.0 s";
+        assert!(warning.starts_with(said), "{warning}");
         assert_eq!(screen.clock_warning(&point), None);
     }
 
     #[test]
     fn the_remaining_time_is_shown_from_the_first_point_on() {
         let minute = Duration::from_secs(60);
-        assert_eq!(left(0, Some(4), minute), None);
-        assert_eq!(left(1, Some(4), minute), Some(3 * minute));
-        assert_eq!(left(4, Some(4), minute), Some(Duration::ZERO));
-        assert_eq!(left(1, None, minute), None);
+        for (done, all, expected) in [
+            (0, Some(4), None),
+            (1, Some(4), Some(3 * minute)),
+            (4, Some(4), Some(Duration::ZERO)),
+            (1, None, None),
+        ] {
+            assert_eq!(left(done, all, minute), expected);
+        }
     }
 }

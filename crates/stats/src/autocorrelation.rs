@@ -1,8 +1,7 @@
 //! Effective sample size of series whose neighbours depend on each other, such as throughput and latency per second.
 //! Treated as independent they give intervals several times too narrow.
 
-use crate::distribution::student_quantile;
-use crate::interval::{Interval, VALUES_MAX, share};
+use crate::interval::VALUES_MAX;
 use crate::warning::{Warning, finite, single_valued};
 
 pub const VALUES_MIN: usize = 16;
@@ -33,23 +32,18 @@ pub fn effective_size(series: &[f64]) -> Result<Effective, Warning> {
     let mut warnings: Vec<Warning> = dropped.into_iter().collect();
     let n = values.len();
     if n < VALUES_MIN {
-        return Err(Warning::TooFew {
-            have: n,
-            need: VALUES_MIN,
-        });
+        return Err(Warning::too_few(n, VALUES_MIN));
     }
     if n > VALUES_MAX {
-        return Err(Warning::TooMany {
-            have: n,
-            limit: VALUES_MAX,
-        });
+        return Err(Warning::too_many(n, VALUES_MAX));
     }
     if single_valued(&values) {
         warnings.push(Warning::SingleValued);
+        let (time, size, mean_error) = (1.0, n as f64, 0.0);
         return Ok(Effective {
-            time: 1.0,
-            size: n as f64,
-            mean_error: 0.0,
+            time,
+            size,
+            mean_error,
             warnings,
         });
     }
@@ -86,28 +80,6 @@ fn time(values: &[f64]) -> (f64, bool) {
     (time, false)
 }
 
-/// Interval of the mean of an autocorrelated series: mean ± t·sd/√(n/τ), with n/τ − 1 degrees of freedom.
-///
-/// Limits: those of [`effective_size`]. At 95 % and τ = 4 it covers 94 % from 300 values on, but only
-/// about 88 % at 60 (with the warning), where taken as independent it would be 65 %. The mean of heavy tails needs more values than of normal ones.
-/// It says how sure one run's mean is, not how sure a comparison is: runs differ by more than that.
-/// Golden: for 1, −1, 1, −1 … (16 values) it is ± 2.131·1.0328/4 = ± 0.5503.
-pub fn mean_interval(series: &[f64], confidence: f64) -> Result<(Interval, Effective), Warning> {
-    share("confidence", confidence)?;
-    let effective = effective_size(series)?;
-    let (values, _) = finite(series);
-    let mean = values.iter().sum::<f64>() / values.len() as f64;
-    let freedom = (effective.size - 1.0).max(1.0);
-    let half = student_quantile(f64::midpoint(1.0, confidence), freedom) * effective.mean_error;
-    let interval = Interval {
-        estimate: mean,
-        low: mean - half,
-        high: mean + half,
-        confidence,
-    };
-    Ok((interval, effective))
-}
-
 /// Variance with n − 1 in the denominator; 0 for fewer than two values.
 pub fn variance(values: &[f64]) -> f64 {
     if values.len() < 2 {
@@ -126,9 +98,10 @@ mod tests {
     #[test]
     fn golden_effective_sizes() {
         let alternating: Vec<f64> = (0..16).map(|i| f64::from(1 - 2 * (i % 2))).collect();
-        let (interval, effective) = mean_interval(&alternating, 0.95).unwrap();
+        let effective = effective_size(&alternating).unwrap();
         assert_eq!((effective.time, effective.size), (1.0, 16.0));
-        assert!((interval.high - 0.5503).abs() < 1e-4, "{}", interval.high);
+        // The standard deviation is 1.0328.
+        assert!((effective.mean_error - 1.0328 / 4.0).abs() < 1e-4);
 
         let mut random = Random::new(1);
         let blocks: Vec<f64> = (0..4096).map(|_| random.normal()).collect();
@@ -157,14 +130,10 @@ mod tests {
 
     #[test]
     fn odd_series_give_warnings() {
-        assert_eq!(
-            effective_size(&[1.0; 15]),
-            Err(Warning::TooFew { have: 15, need: 16 })
-        );
-        assert_eq!(
-            effective_size(&[3.0; 20]).unwrap().warnings,
-            [Warning::SingleValued]
-        );
+        let few = effective_size(&[1.0; 15]);
+        assert_eq!(few, Err(Warning::too_few(15, 16)));
+        let equal = effective_size(&[3.0; 20]).unwrap();
+        assert_eq!(equal.warnings, [Warning::SingleValued]);
         let mut series = vec![f64::NAN, f64::INFINITY];
         series.extend((0..32).map(|i| f64::from(i % 2)));
         let effective = effective_size(&series).unwrap();

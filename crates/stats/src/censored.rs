@@ -121,12 +121,7 @@ fn interval(a: &[Bounds], b: &[Bounds], question: &Question) -> Result<Interval,
     if !estimate.is_finite() {
         return Err(Warning::TooFew { have, need });
     }
-    let logs = Interval {
-        estimate,
-        low: least.low,
-        high: most.high,
-        confidence: least.confidence,
-    };
+    let logs = Interval::new(estimate, [least.low, most.high], least.confidence);
     Ok(logs.map(f64::exp))
 }
 

@@ -28,19 +28,11 @@ pub fn total(values: &[f64], population: u64, confidence: f64) -> Result<Interva
         return Err(warning);
     }
     let (n, all) = (values.len(), population as f64);
-    let too_few = Warning::TooFew {
-        have: n,
-        need: CLUSTERS_MIN,
-    };
+    let too_few = Warning::too_few(n, CLUSTERS_MIN);
     let estimate = mean(&values).ok_or(too_few)? * all;
     let missing = (1.0 - n as f64 / all).max(0.0);
     if missing == 0.0 {
-        return Ok(Interval {
-            estimate,
-            low: estimate,
-            high: estimate,
-            confidence,
-        });
+        return Ok(Interval::new(estimate, [estimate, estimate], confidence));
     }
     if n < CLUSTERS_MIN {
         return Err(too_few);
@@ -53,12 +45,11 @@ pub fn total(values: &[f64], population: u64, confidence: f64) -> Result<Interva
         .max(1.0);
     let t = student_quantile(1.0 - (1.0 - confidence) / 2.0, freedom);
     let half = t * all * (missing * variance / n as f64).sqrt();
-    Ok(Interval {
+    Ok(Interval::new(
         estimate,
-        low: estimate - half,
-        high: estimate + half,
+        [estimate - half, estimate + half],
         confidence,
-    })
+    ))
 }
 
 #[cfg(test)]

@@ -114,10 +114,8 @@ pub fn learned_band(ratios: &[f64]) -> Result<f64, Warning> {
     if have < need {
         return Err(Warning::TooFew { have, need });
     }
-    let count = ratios
-        .iter()
-        .filter(|r| !(r.is_finite() && **r > 0.0))
-        .count();
+    let is_positive = |r: &&f64| r.is_finite() && **r > 0.0;
+    let count = ratios.len() - ratios.iter().filter(is_positive).count();
     let sizes: Vec<f64> = ratios.iter().map(|r| r.ln().abs()).collect();
     match (count, quantile(&sizes, 0.25), quantile(&sizes, 0.75)) {
         (0, Some(q1), Some(q3)) => Ok((q3 + 3.0 * (q3 - q1)).exp_m1()),
@@ -129,9 +127,8 @@ pub fn learned_band(ratios: &[f64]) -> Result<f64, Warning> {
 fn usable(a: &[f64], b: &[f64], design: Design) -> (Vec<f64>, Vec<f64>) {
     if design.is_paired() {
         let pairs = a.iter().copied().zip(b.iter().copied());
-        return pairs
-            .filter(|(a, b)| a.is_finite() && b.is_finite())
-            .unzip();
+        let finite = pairs.filter(|(a, b)| a.is_finite() && b.is_finite());
+        return finite.unzip();
     }
     let finite = |side: &[f64]| side.iter().copied().filter(|v| v.is_finite()).collect();
     (finite(a), finite(b))
@@ -159,6 +156,13 @@ mod tests {
     };
     const A: [f64; 6] = [100.0, 101.0, 102.0, 103.0, 104.0, 105.0];
 
+    fn judged(low: f64, high: f64, noise: f64) -> Verdict {
+        let equivalence = 0.02;
+        let ratio = Interval::new(1.0, [low, high], 0.95);
+        let band = Band { equivalence, noise };
+        judge(&ratio, band, Direction::HigherIsBetter)
+    }
+
     fn times(factor: f64) -> [f64; 6] {
         A.map(|v| v * factor)
     }
@@ -181,67 +185,47 @@ mod tests {
 
     #[test]
     fn golden_verdicts() {
-        let of = |low, high| {
-            let ratio = Interval {
-                estimate: 1.0,
-                low,
-                high,
-                confidence: 0.95,
-            };
-            judge(&ratio, Band::of(0.02), Direction::HigherIsBetter)
-        };
-        assert_eq!(of(1.03, 1.05), Verdict::Better);
-        assert_eq!(of(0.90, 0.97), Verdict::Worse);
-        assert_eq!(of(0.99, 1.01), Verdict::Equivalent);
-        assert_eq!(of(1.01, 1.05), Verdict::Inconclusive);
-        assert_eq!(of(0.5, 2.0), Verdict::Inconclusive);
-        assert_eq!(of(f64::NAN, f64::NAN), Verdict::Inconclusive);
+        for (low, high, verdict) in [
+            (1.03, 1.05, Verdict::Better),
+            (0.90, 0.97, Verdict::Worse),
+            (0.99, 1.01, Verdict::Equivalent),
+            (1.01, 1.05, Verdict::Inconclusive),
+            (0.5, 2.0, Verdict::Inconclusive),
+            (f64::NAN, f64::NAN, Verdict::Inconclusive),
+        ] {
+            assert_eq!(judged(low, high, 0.0), verdict, "{low} to {high}");
+        }
     }
 
     #[test]
     fn noise_forbids_better_and_worse_and_makes_nothing_alike() {
-        let of = |low, high, noise| {
-            let ratio = Interval {
-                estimate: 1.0,
-                low,
-                high,
-                confidence: 0.95,
-            };
-            let band = Band {
-                noise,
-                ..Band::of(0.02)
-            };
-            judge(&ratio, band, Direction::HigherIsBetter)
-        };
-        assert_eq!(of(1.03, 1.05, 0.08), Verdict::Inconclusive);
-        assert_eq!(of(0.95, 1.06, 0.08), Verdict::Inconclusive);
-        assert_eq!(of(0.90, 0.92, 0.08), Verdict::Worse);
-        assert_eq!(of(0.99, 1.01, 0.08), Verdict::Equivalent);
-        assert_eq!(of(1.01, 1.015, 0.001), Verdict::Equivalent);
+        for (low, high, noise, verdict) in [
+            (1.03, 1.05, 0.08, Verdict::Inconclusive),
+            (0.95, 1.06, 0.08, Verdict::Inconclusive),
+            (0.90, 0.92, 0.08, Verdict::Worse),
+            (0.99, 1.01, 0.08, Verdict::Equivalent),
+            (1.01, 1.015, 0.001, Verdict::Equivalent),
+        ] {
+            assert_eq!(judged(low, high, noise), verdict, "{low} to {high}");
+        }
     }
 
     #[test]
     fn a_sequence_is_labelled_and_five_pairs_carry_no_verdict() {
-        let sequential = Question {
-            design: Design::Sequential { trusted: true },
+        let sequential = |trusted| Question {
+            design: Design::Sequential { trusted },
             ..QUESTION
         };
-        let found = compare(&A, &times(1.2), &sequential);
+        let found = compare(&A, &times(1.2), &sequential(true));
         assert_eq!(found.verdict, Verdict::Better);
         assert_eq!(found.warnings, [Warning::NotInterleaved]);
-        let untrusted = Question {
-            design: Design::Sequential { trusted: false },
-            ..QUESTION
-        };
-        let same = compare(&A, &times(1.2), &untrusted);
+        let same = compare(&A, &times(1.2), &sequential(false));
         assert_eq!((same.verdict, same.further), (Verdict::Inconclusive, None));
         assert_eq!((same.ratio, same.warnings), (found.ratio, found.warnings));
         let found = compare(&A[..5], &times(1.2)[..5], &QUESTION);
-        assert_eq!(
-            (found.verdict, found.further),
-            (Verdict::Inconclusive, Some(Further::More(1)))
-        );
-        let one = compare(&A[..1], &A[1..2], &sequential);
+        let decided = (found.verdict, found.further);
+        assert_eq!(decided, (Verdict::Inconclusive, Some(Further::More(1))));
+        let one = compare(&A[..1], &A[1..2], &sequential(true));
         assert_eq!(one.further, Some(Further::More(3)));
     }
 
@@ -252,10 +236,8 @@ mod tests {
         let zero = compare(&A, &times(0.0), &QUESTION);
         assert_eq!(zero.warnings, [Warning::NotPositive { count: 6 }]);
         let alike = compare(&[7.0; 6], &[7.0; 6], &QUESTION);
-        assert_eq!(
-            (alike.verdict, alike.warnings.as_slice()),
-            (Verdict::Equivalent, &[Warning::SingleValued][..])
-        );
+        assert_eq!(alike.verdict, Verdict::Equivalent);
+        assert_eq!(alike.warnings, [Warning::SingleValued]);
         let wild = Question {
             band: Band::of(f64::NAN),
             confidence: 2.0,
@@ -267,16 +249,8 @@ mod tests {
 
     #[test]
     fn golden_band() {
-        let ratios = [
-            1.01,
-            1.0 / 1.01,
-            1.01,
-            1.0 / 1.01,
-            1.01,
-            1.0 / 1.01,
-            1.01,
-            1.0 / 1.01,
-        ];
+        let ratios: [f64; 8] =
+            std::array::from_fn(|at| if at % 2 == 0 { 1.01 } else { 1.0 / 1.01 });
         assert!((learned_band(&ratios).unwrap() - 0.01).abs() < 1e-12);
         assert!(learned_band(&ratios[..7]).is_err() && learned_band(&[-1.0; 8]).is_err());
     }

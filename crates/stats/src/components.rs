@@ -120,12 +120,7 @@ fn parted(
         total: total.sqrt(),
         within: within.sqrt(),
         between: (total - within).sqrt(),
-        within_share: Interval {
-            estimate: estimate.min(1.0),
-            low: end(1.0 - tail),
-            high: end(tail),
-            confidence,
-        },
+        within_share: Interval::new(estimate.min(1.0), [end(1.0 - tail), end(tail)], confidence),
     })
 }
 

@@ -72,12 +72,11 @@ impl Rounds {
         let estimate = mean(&contrasts).unwrap_or(f64::NAN);
         let sd_log = variance(&contrasts).sqrt();
         let half = self.quantile * sd_log / n.sqrt();
-        let interval = Interval {
+        let interval = Interval::new(
             estimate,
-            low: estimate - half,
-            high: estimate + half,
-            confidence: self.confidence,
-        };
+            [estimate - half, estimate + half],
+            self.confidence,
+        );
         let dropped = self.dropped;
         let dropped = (dropped > 0).then_some(Warning::NotFinite { dropped });
         let alike = single_valued(&contrasts).then_some(Warning::SingleValued);

@@ -52,12 +52,14 @@ pub fn drift(rates: &[f64]) -> Option<Interval> {
     let error = (off.sum::<f64>() / freedom / spread).sqrt();
     let as_long_again = rates.len() as f64 / length as f64 / mean;
     let half = student_quantile(f64::midpoint(1.0, CONFIDENCE), freedom) * error;
-    Some(Interval {
-        estimate: slope * as_long_again,
-        low: (slope - half) * as_long_again,
-        high: (slope + half) * as_long_again,
-        confidence: CONFIDENCE,
-    })
+    Some(Interval::new(
+        slope * as_long_again,
+        [
+            (slope - half) * as_long_again,
+            (slope + half) * as_long_again,
+        ],
+        CONFIDENCE,
+    ))
 }
 
 #[cfg(test)]

@@ -58,10 +58,7 @@ pub fn chances(
 ) -> Result<Chances, Warning> {
     checked(plan, sd_log, ratio)?;
     if n > REPETITIONS_MAX {
-        return Err(Warning::TooMany {
-            have: n,
-            limit: REPETITIONS_MAX,
-        });
+        return Err(Warning::too_many(n, REPETITIONS_MAX));
     }
     let trials = if n <= 100 { TRIALS } else { TRIALS_OF_MANY };
     let mut counts = [0_u32; 4];

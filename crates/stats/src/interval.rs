@@ -1,5 +1,7 @@
 //! Confidence intervals, and the exact ones of quantiles by order statistics.
 
+use std::f64::consts::LN_2;
+
 use crate::summary::quantile;
 use crate::warning::{Warning, finite};
 
@@ -15,6 +17,15 @@ pub struct Interval {
 }
 
 impl Interval {
+    pub const fn new(estimate: f64, [low, high]: [f64; 2], confidence: f64) -> Self {
+        Self {
+            estimate,
+            low,
+            high,
+            confidence,
+        }
+    }
+
     /// True if the value lies within the interval, ends included.
     pub fn covers(&self, value: f64) -> bool {
         self.low <= value && value <= self.high
@@ -27,33 +38,21 @@ impl Interval {
 
     /// The interval of an increasing function of the value, such as `exp`.
     pub fn map(&self, rising: impl Fn(f64) -> f64) -> Self {
-        Self {
-            estimate: rising(self.estimate),
-            low: rising(self.low),
-            high: rising(self.high),
-            confidence: self.confidence,
-        }
+        let ends = [rising(self.low), rising(self.high)];
+        Self::new(rising(self.estimate), ends, self.confidence)
     }
 }
 
-/// Exact interval of the median: [`quantile_interval`] at 0.5.
+/// Exact interval of the median from order statistics, free of any assumption on the distribution but that the values
+/// are independent.
 ///
+/// Formula: the number of values below the median is Binomial(n, ½). The lower end is the largest
+/// x₍ᵣ₎ with P(Bin < r) ≤ α/2, the upper end the smallest x₍ₛ₎ with P(Bin ≥ s) ≤ α/2; the confidence
+/// attained is P(r ≤ Bin < s). Source: David & Nagaraja, Order Statistics, 7.1; `benchstat` does the
+/// same. Limits: finite values (others are refused), 10⁶ of them at most. The estimate is of type 7, as in [`quantile`].
 /// Golden: for 1, 2 … 6 it is 1 to 6 at 96.9 %; for 1, 2 … 10 it is 2 to 9 at 97.9 %. Five values cannot
 /// carry 95 %: [`Warning::TooFew`] says that six are needed.
 pub fn median_interval(values: &[f64], confidence: f64) -> Result<Interval, Warning> {
-    quantile_interval(values, 0.5, confidence)
-}
-
-/// Exact interval of the quantile `q` from order statistics, free of any assumption on the distribution
-/// but that the values are independent.
-///
-/// Formula: the number of values below the quantile is Binomial(n, q). The lower end is the largest
-/// x₍ᵣ₎ with P(Bin < r) ≤ α/2, the upper end the smallest x₍ₛ₎ with P(Bin ≥ s) ≤ α/2; the confidence
-/// attained is P(r ≤ Bin < s). Source: David & Nagaraja, Order Statistics, 7.1; `benchstat` does the
-/// same for medians. Limits: finite values (others are refused), 10⁶ of them at most. The estimate is
-/// of type 7, as in [`quantile`].
-pub fn quantile_interval(values: &[f64], q: f64, confidence: f64) -> Result<Interval, Warning> {
-    share("quantile", q)?;
     share("confidence", confidence)?;
     let (mut sorted, dropped) = finite(values);
     if let Some(warning) = dropped {
@@ -61,61 +60,41 @@ pub fn quantile_interval(values: &[f64], q: f64, confidence: f64) -> Result<Inte
     }
     let n = sorted.len();
     if n > VALUES_MAX {
-        return Err(Warning::TooMany {
-            have: n,
-            limit: VALUES_MAX,
-        });
+        return Err(Warning::too_many(n, VALUES_MAX));
     }
     let tail = (1.0 - confidence) / 2.0;
-    let need = fewest(q, tail);
-    let too_few = Warning::TooFew {
-        have: n,
-        need: need.max(n + 1),
-    };
+    // With fewer, all lie on one side of the median more often than a tail allows: 2⁻ⁿ.
+    let need = (-tail.log2()).ceil().max(1.0) as usize;
+    let too_few = Warning::too_few(n, need.max(n + 1));
     sorted.sort_by(f64::total_cmp);
-    let (low_rank, high_rank, attained) = ranks(n, q, tail).ok_or(too_few)?;
-    Ok(Interval {
-        estimate: quantile(&sorted, q).ok_or(too_few)?,
-        low: sorted[low_rank - 1],
-        high: sorted[high_rank - 1],
-        confidence: attained,
-    })
+    let (rank, attained) = rank(n, tail).ok_or(too_few)?;
+    let ends = [sorted[rank - 1], sorted[n - rank]];
+    let estimate = quantile(&sorted, 0.5).ok_or(too_few)?;
+    Ok(Interval::new(estimate, ends, attained))
 }
 
-/// Ranks (from 1) of the two order statistics, and the confidence that they attain.
-fn ranks(n: usize, q: f64, tail: f64) -> Option<(usize, usize, f64)> {
-    let (mut below, mut low_rank, mut low_tail) = (0.0, 0, 0.0);
-    let mut high = None;
-    for count in 0..=n {
-        // Here `below` is P(Bin < count).
-        if below <= tail {
-            (low_rank, low_tail) = (count, below);
+/// Rank (from 1) of both order statistics, from either end, and the confidence that they attain.
+fn rank(n: usize, tail: f64) -> Option<(usize, f64)> {
+    let (mut below, mut found) = (0.0, None);
+    for rank in 1..=n {
+        below += binomial(n, rank - 1);
+        if below > tail {
+            break;
         }
-        if count > 0 && high.is_none() && 1.0 - below <= tail {
-            high = Some((count, 1.0 - below));
-        }
-        below += binomial(n, count, q);
+        found = Some((rank, 1.0 - 2.0 * below));
     }
-    let (high_rank, high_tail) = high?;
-    (low_rank >= 1).then_some((low_rank, high_rank, 1.0 - low_tail - high_tail))
+    found
 }
 
-/// Fewest values with which both ends exist: qⁿ and (1 − q)ⁿ must not exceed the tail.
-fn fewest(q: f64, tail: f64) -> usize {
-    let rarer = q.max(1.0 - q);
-    (tail.ln() / rarer.ln()).ceil().max(1.0) as usize
-}
-
-/// P(Bin(n, q) = k), by logarithms so that nothing overflows.
-fn binomial(n: usize, k: usize, q: f64) -> f64 {
+/// P(Bin(n, ½) = k), by logarithms so that nothing overflows.
+fn binomial(n: usize, k: usize) -> f64 {
     let fewer = k.min(n - k);
     if n <= 60 {
         let ways = (0..fewer).fold(1.0, |ways, i| ways * (n - i) as f64 / (i + 1) as f64);
-        return ways * q.powi(k as i32) * (1.0 - q).powi((n - k) as i32);
+        return ways * 0.5_f64.powi(n as i32);
     }
-    let ln = crate::distribution::ln_gamma;
-    let ways = ln(n as f64 + 1.0) - ln(k as f64 + 1.0) - ln((n - k) as f64 + 1.0);
-    (ways + k as f64 * q.ln() + (n - k) as f64 * (1.0 - q).ln()).exp()
+    let ln = |of: usize| crate::distribution::ln_gamma(of as f64 + 1.0);
+    (ln(n) - ln(k) - ln(n - k) - n as f64 * LN_2).exp()
 }
 
 pub(crate) fn share(name: &'static str, value: f64) -> Result<(), Warning> {
@@ -152,18 +131,8 @@ mod tests {
     fn what_cannot_be_said_is_not_said() {
         let too_few = median_interval(&counting(5), 0.95);
         assert_eq!(too_few, Err(Warning::TooFew { have: 5, need: 6 }));
-        let p99 = quantile_interval(&counting(300), 0.99, 0.95);
-        assert_eq!(
-            p99,
-            Err(Warning::TooFew {
-                have: 300,
-                need: 368
-            })
-        );
-        assert!(quantile_interval(&counting(368), 0.99, 0.95).is_ok());
         let nan = median_interval(&[f64::NAN; 9], 0.95);
         assert_eq!(nan, Err(Warning::NotFinite { dropped: 9 }));
         assert!(median_interval(&counting(9), 1.0).is_err());
-        assert!(quantile_interval(&counting(9), f64::NAN, 0.9).is_err());
     }
 }

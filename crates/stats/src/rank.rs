@@ -34,21 +34,18 @@ pub fn mann_whitney(a: &[f64], b: &[f64]) -> Result<RankTest, Warning> {
     let (n_a, n_b, n) = (a.len(), b.len(), pooled.len());
     let sum_b: usize = doubled[n_a..].iter().sum();
     let statistic = (sum_b - n_b * (n_b + 1)) as f64 / 2.0;
-    if n <= EXACT_MAX {
-        let p = far_share(&subset_sums(&doubled, n_b), sum_b, n_b * (n + 1));
-        return Ok(RankTest {
-            statistic,
-            p,
-            exact: true,
-        });
-    }
-    let (n, product) = (n as f64, (n_a * n_b) as f64);
-    let variance = product / 12.0 * (n + 1.0 - ties(&doubled) / (n * (n - 1.0)));
-    let p = normal_p(statistic - product / 2.0, variance);
+    let exact = n <= EXACT_MAX;
+    let p = if exact {
+        far_share(&subset_sums(&doubled, n_b), sum_b, n_b * (n + 1))
+    } else {
+        let (n, product) = (n as f64, (n_a * n_b) as f64);
+        let variance = product / 12.0 * (n + 1.0 - ties(&doubled) / (n * (n - 1.0)));
+        normal_p(statistic - product / 2.0, variance)
+    };
     Ok(RankTest {
         statistic,
         p,
-        exact: false,
+        exact,
     })
 }
 
@@ -68,21 +65,18 @@ pub fn signed_rank(differences: &[f64]) -> Result<RankTest, Warning> {
     let sum: usize = positive.map(|(_, rank)| rank).sum();
     let statistic = sum as f64 / 2.0;
     let n = nonzero.len();
-    if n <= EXACT_MAX {
-        let p = far_share(&sign_sums(&doubled), sum, n * (n + 1) / 2);
-        return Ok(RankTest {
-            statistic,
-            p,
-            exact: true,
-        });
-    }
-    let n = n as f64;
-    let variance = n * (n + 1.0) * (2.0 * n + 1.0) / 24.0 - ties(&doubled) / 48.0;
-    let p = normal_p(statistic - n * (n + 1.0) / 4.0, variance);
+    let exact = n <= EXACT_MAX;
+    let p = if exact {
+        far_share(&sign_sums(&doubled), sum, n * (n + 1) / 2)
+    } else {
+        let n = n as f64;
+        let variance = n * (n + 1.0) * (2.0 * n + 1.0) / 24.0 - ties(&doubled) / 48.0;
+        normal_p(statistic - n * (n + 1.0) / 4.0, variance)
+    };
     Ok(RankTest {
         statistic,
         p,
-        exact: false,
+        exact,
     })
 }
 
@@ -235,10 +229,8 @@ fn subset_sums(numbers: &[usize], size: usize) -> Vec<f64> {
         }
     }
     let all: f64 = ways[size].iter().sum();
-    ways.swap_remove(size)
-        .into_iter()
-        .map(|w| w / all)
-        .collect()
+    let chosen = ways.swap_remove(size).into_iter();
+    chosen.map(|ways| ways / all).collect()
 }
 
 /// Chance of every sum when each number is taken or left by the toss of a coin.
@@ -249,12 +241,8 @@ fn sign_sums(numbers: &[usize]) -> Vec<f64> {
     for number in numbers {
         reached += number;
         for sum in (0..=reached).rev() {
-            let with = if sum >= *number {
-                chances[sum - number]
-            } else {
-                0.0
-            };
-            chances[sum] = f64::midpoint(chances[sum], with);
+            let before = sum.checked_sub(*number).map(|before| chances[before]);
+            chances[sum] = f64::midpoint(chances[sum], before.unwrap_or(0.0));
         }
     }
     chances
@@ -263,10 +251,8 @@ fn sign_sums(numbers: &[usize]) -> Vec<f64> {
 /// Chance of a sum at least as far from the centre as the observed one.
 fn far_share(chances: &[f64], observed: usize, centre: usize) -> f64 {
     let distance = observed.abs_diff(centre);
-    let far = chances
-        .iter()
-        .enumerate()
-        .filter(|(sum, _)| sum.abs_diff(centre) >= distance);
+    let sums = chances.iter().enumerate();
+    let far = sums.filter(|(sum, _)| sum.abs_diff(centre) >= distance);
     far.map(|(_, chance)| chance).sum::<f64>().min(1.0)
 }
 
@@ -335,15 +321,11 @@ mod tests {
 
     #[test]
     fn golden_delta() {
-        close(
-            cliffs_delta(&counting(1, 3), &counting(2, 3)).unwrap(),
-            5.0 / 9.0,
-        );
-        close(cliffs_delta(&counting(1, 3), &counting(9, 4)).unwrap(), 1.0);
-        assert_eq!(
-            cliffs_delta(&[], &[1.0]),
-            Err(Warning::TooFew { have: 0, need: 1 })
-        );
+        let delta = |from, n| cliffs_delta(&counting(1, 3), &counting(from, n)).unwrap();
+        close(delta(2, 3), 5.0 / 9.0);
+        close(delta(9, 4), 1.0);
+        let empty = cliffs_delta(&[], &[1.0]);
+        assert_eq!(empty, Err(Warning::too_few(0, 1)));
     }
 
     #[test]

@@ -82,12 +82,11 @@ pub fn of_means(a: Mean<'_>, b: Mean<'_>, confidence: f64) -> Result<Ratio, Warn
     warnings.extend(of_b.warnings);
     warnings.dedup();
     Ok(Ratio {
-        interval: Interval {
+        interval: Interval::new(
             estimate,
-            low: estimate * (-half).exp(),
-            high: estimate * half.exp(),
+            [estimate * (-half).exp(), estimate * half.exp()],
             confidence,
-        },
+        ),
         sd_log,
         warnings,
     })
@@ -164,10 +163,7 @@ fn walsh_interval(differences: &[f64], confidence: f64) -> Result<Interval, Warn
     let n = differences.len();
     let tail = (1.0 - confidence) / 2.0;
     within_limit(n)?;
-    let too_few = Warning::TooFew {
-        have: n,
-        need: fewest_pairs(confidence),
-    };
+    let too_few = Warning::too_few(n, fewest_pairs(confidence));
     let depth = signed_rank_depth(n, tail).ok_or(too_few)?;
     walsh_between(differences, depth).ok_or(too_few)
 }
@@ -189,10 +185,7 @@ fn shift_interval(a: &[f64], b: &[f64], confidence: f64) -> Result<Interval, War
     let tail = (1.0 - confidence) / 2.0;
     within_limit(a.len().max(b.len()))?;
     let have = a.len().min(b.len());
-    let too_few = Warning::TooFew {
-        have,
-        need: fewest_a_side(confidence).max(have + 1),
-    };
+    let too_few = Warning::too_few(have, fewest_a_side(confidence).max(have + 1));
     let depth = mann_whitney_depth(a.len(), b.len(), tail).ok_or(too_few)?;
     shift_between(a, b, depth).ok_or(too_few)
 }
@@ -209,12 +202,7 @@ fn between(mut values: Vec<f64>, depth: Depth) -> Option<Interval> {
     let mut at = |rank: usize| *values.select_nth_unstable_by(rank, f64::total_cmp).1;
     let (low, high) = (at(depth.steps), at(last - depth.steps));
     let estimate = f64::midpoint(at(last / 2), at(last.div_ceil(2)));
-    Some(Interval {
-        estimate,
-        low,
-        high,
-        confidence: depth.confidence,
-    })
+    Some(Interval::new(estimate, [low, high], depth.confidence))
 }
 
 /// Position of an interval's ends, in steps from either end of the sorted values, and the confidence that it attains.

@@ -73,10 +73,7 @@ pub fn usl(loads: &[Load], resampling: &Resampling) -> Result<Fit, Warning> {
     let (dops, rates) = usable(loads)?;
     let different = different(&dops);
     if different < DOPS_MIN {
-        return Err(Warning::TooFew {
-            have: different,
-            need: DOPS_MIN,
-        });
+        return Err(Warning::too_few(different, DOPS_MIN));
     }
     share("confidence", resampling.confidence)?;
     let law = fit(&dops, &rates, false);
@@ -103,10 +100,7 @@ pub fn usl(loads: &[Load], resampling: &Resampling) -> Result<Fit, Warning> {
     let laws = if different >= DOPS_MIN_INTERVAL {
         resampled(&law, &dops, &rates, resampling, false)
     } else {
-        warnings.push(Warning::TooFew {
-            have: different,
-            need: DOPS_MIN_INTERVAL,
-        });
+        warnings.push(Warning::too_few(different, DOPS_MIN_INTERVAL));
         Vec::new()
     };
     let interval = |estimate: f64, of: &dyn Fn(&Law) -> f64| {
@@ -163,10 +157,7 @@ pub fn amdahl(times: &[(u32, f64)], resampling: &Resampling) -> Result<Amdahl, W
     let (dops, rates) = usable(&loads)?;
     let different = different(&dops);
     if different < 3 {
-        return Err(Warning::TooFew {
-            have: different,
-            need: 3,
-        });
+        return Err(Warning::too_few(different, 3));
     }
     share("confidence", resampling.confidence)?;
     let law = fit(&dops, &rates, true);
@@ -179,10 +170,7 @@ pub fn amdahl(times: &[(u32, f64)], resampling: &Resampling) -> Result<Amdahl, W
     let laws = if different >= 4 {
         resampled(&law, &dops, &rates, resampling, true)
     } else {
-        warnings.push(Warning::TooFew {
-            have: different,
-            need: 4,
-        });
+        warnings.push(Warning::too_few(different, 4));
         Vec::new()
     };
     let shares = laws.iter().map(|law| law.contention).collect();
@@ -205,10 +193,7 @@ fn usable(loads: &[Load]) -> Result<(Vec<f64>, Vec<f64>), Warning> {
         return Err(Warning::NotPositive { count });
     }
     if loads.len() > LOADS_MAX {
-        return Err(Warning::TooMany {
-            have: loads.len(),
-            limit: LOADS_MAX,
-        });
+        return Err(Warning::too_many(loads.len(), LOADS_MAX));
     }
     Ok(loads.iter().map(|l| (f64::from(l.dop), l.rate)).unzip())
 }
@@ -260,12 +245,11 @@ fn between(estimate: f64, mut values: Vec<f64>, confidence: f64) -> Option<Inter
             .filter(|v| v.is_finite())
             .or_else(|| values.get(rank).copied())
     };
-    Some(Interval {
+    Some(Interval::new(
         estimate,
-        low: at(tail)?,
-        high: at(1.0 - tail)?,
+        [at(tail)?, at(1.0 - tail)?],
         confidence,
-    })
+    ))
 }
 
 fn r_squared(law: &Law, dops: &[f64], rates: &[f64]) -> f64 {

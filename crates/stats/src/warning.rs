@@ -47,14 +47,22 @@ pub enum Warning {
     NotAShare { name: &'static str },
 }
 
+impl Warning {
+    pub const fn too_few(have: usize, need: usize) -> Self {
+        Self::TooFew { have, need }
+    }
+
+    pub const fn too_many(have: usize, limit: usize) -> Self {
+        Self::TooMany { have, limit }
+    }
+}
+
 /// The finite values, and a warning when some were not.
 pub(crate) fn finite(values: &[f64]) -> (Vec<f64>, Option<Warning>) {
     let finite: Vec<f64> = values.iter().copied().filter(|v| v.is_finite()).collect();
     let dropped = values.len() - finite.len();
-    (
-        finite,
-        (dropped > 0).then_some(Warning::NotFinite { dropped }),
-    )
+    let warning = (dropped > 0).then_some(Warning::NotFinite { dropped });
+    (finite, warning)
 }
 
 /// True if all values are equal, also for one value or none.

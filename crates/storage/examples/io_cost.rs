@@ -100,7 +100,7 @@ fn main() {
         let mut starts: Vec<u64> = trace.records.iter().map(|r| r.submitted_ns).collect();
         starts.sort_unstable();
         println!(
-            "asked={iops} unserved={} late={} gap_distance={:.4} response_p50_us={:.1}",
+            "requested={iops} unserved={} late={} gap_distance={:.4} response_p50_us={:.1}",
             outcome.unserved,
             outcome.driver.late_starts,
             gap_distance(&starts, 1e9 / iops),

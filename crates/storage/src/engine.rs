@@ -47,7 +47,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 
 use load::clock::{now_ns, sharpen_timers, sleep_until};
 
-pub use error::{EngineError, Fault, IoFault, Operation};
+pub use error::{EngineError, Fault, IoFault, Obstacle, Operation};
 pub use figures::{
     Cell, Driver, Ended, EngineEvent, Interval, Latencies, Outcome, Tally, Way, cells_of,
 };
@@ -200,12 +200,7 @@ impl Drop for Farewell<'_> {
 }
 
 fn check(run: &Run) -> Result<(), EngineError> {
-    let unusable = |what: &str| {
-        Err(EngineError::Unusable {
-            run: run.name.clone(),
-            what: what.to_owned(),
-        })
-    };
+    let unusable = |what: &str| Err(EngineError::unusable(run, what));
     if matches!(run.rate, Rate::Curve(_) | Rate::PercentOfPrevious { .. }) {
         return unusable("its rate is relative to another run, which must come first");
     }

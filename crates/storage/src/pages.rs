@@ -144,11 +144,7 @@ impl Pages {
     ) -> Result<String> {
         self.lines = 0;
         self.lun_bytes = lun_bytes;
-        let line = format!(
-            "{} Starting {}",
-            stamp::time_of_day(now),
-            heading(run, None)
-        );
+        let line = format!("{} Starting {}", stamp::time_of_day(now), heading(run));
         let heading = format!("{}\n\n", names::anchored(number, &line));
         let has_skew = run.storage.len() > 1 || run.streams.len() > 1;
         for page in [&mut self.summary, &mut self.totals, &mut self.histogram] {
@@ -324,13 +320,13 @@ impl Pages {
         let all = line.sums(|_| true);
         let shown = format!("{header}{}", columns::line(&tod, line.name, &all));
         self.summary.write(&shown)?;
-        self.flatfile.write(&flatfile::row(
+        let row = flatfile::Row {
             run,
             line,
-            &all,
-            self.lun_bytes,
-            self.name_width,
-        ))?;
+            sums: &all,
+            lun_bytes: self.lun_bytes,
+        };
+        self.flatfile.write(&row.text(self.name_width))?;
         for (whose, page) in own(&mut self.sds, &mut self.workloads, run) {
             let sums = match whose {
                 Whose::Sd(index) => line.sums(|cell| cell.storage == index),

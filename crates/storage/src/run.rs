@@ -63,9 +63,10 @@ pub struct ErrorLimit {
 
 impl Default for ErrorLimit {
     fn default() -> Self {
+        let (count_max, after_first_s) = (50, None);
         Self {
-            count_max: 50,
-            after_first_s: None,
+            count_max,
+            after_first_s,
         }
     }
 }
@@ -146,20 +147,10 @@ mod tests {
 
     fn run(elapsed_s: u32, interval_s: u32, warmup_s: u32) -> Run {
         Run {
-            name: "rd1".to_owned(),
-            loops: String::new(),
             elapsed_s: Some(elapsed_s),
             interval_s,
             warmup_s,
-            pause_s: 0,
-            rate: Rate::Fixed { iops: 100.0 },
-            arrivals: Arrivals::Exponential,
-            stop: Stop::default(),
-            errors: ErrorLimit::default(),
-            steady: None,
-            storage: Vec::new(),
-            threads_shared: None,
-            streams: Vec::new(),
+            ..Run::fill("rd1", String::new(), Vec::new(), Vec::new())
         }
     }
 

@@ -32,7 +32,7 @@ pub struct Devices<'a> {
 pub fn point(done: &Done<'_>, key: PointKey, seed: u64, devices: Devices<'_>) -> Point {
     let (run, outcome) = (done.run, done.outcome);
     let all = outcome.latencies_of(|_, _, _| true);
-    let heading = heading(run, None);
+    let heading = heading(run);
     // The point's code consists of the run's name and the values of its loops.
     let parts = heading.split("; ").skip(1);
     let parts = parts.filter(|part| !part.starts_with(LOOPS));

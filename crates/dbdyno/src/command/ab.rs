@@ -27,7 +27,7 @@ use crate::arguments::{AbArguments, BandOption, urls};
 use crate::consent::Forecast;
 use crate::console::say;
 use crate::event_outputs::Watched;
-use crate::exit::{InvalidInput, Status};
+use crate::exit::{Status, invalid};
 use crate::locations::{self, WorkFiles};
 use crate::progress::Screen;
 
@@ -38,7 +38,7 @@ pub fn ab(typed: &AbArguments, archive_option: &Option<PathBuf>) -> Result<Statu
     super::prices::check(&typed.judging.prices)?;
     let watched = typed.watch.open()?;
     let request = &AbRequest::from(typed);
-    if let Some(name) = &request.resume {
+    if let Some(name) = &request.run.resume {
         refuse_more_sides(name, archive_option)?;
     }
     let [a, b] = two(measured(request, archive_option, &watched)?)?;
@@ -58,10 +58,9 @@ fn refuse_more_sides(name: &str, archive: &Option<PathBuf>) -> Result<()> {
     let first = super::load_run(&SideLabel::new(name, 0).to_string(), archive)?;
     match first.study.map_or(2, |study| study.sides) {
         2 => Ok(()),
-        sides => Err(InvalidInput(format!(
+        sides => invalid(format!(
             "study {name} has {sides} sides; resume it with `dbdyno study --resume {name}`"
-        ))
-        .into()),
+        )),
     }
 }
 
@@ -78,10 +77,10 @@ pub fn measured(
     watched: &Watched,
 ) -> Result<Vec<Run>> {
     let archive = locations::archive(archive_option)?;
-    let library = super::library(request.library.as_deref())?;
+    let library = super::library(request.run.library.as_deref())?;
     lab::signal::install();
     let mut screen = Screen::watched(watched.clone());
-    let finished = match &request.resume {
+    let finished = match &request.run.resume {
         Some(name) => resume(name, request, &archive, &library, &mut screen),
         None => begin(request, archive_option, &library, &mut screen),
     };
@@ -124,9 +123,9 @@ fn begin(
     screen: &mut Screen,
 ) -> Measured {
     let mut workloads = workloads::registry(library.clone());
-    let common = request.settings.iter().map(|text| Setting::parse(text));
+    let common = request.run.settings.iter().map(|text| Setting::parse(text));
     let mut common = common.collect::<lab::Result<Vec<_>>>()?;
-    let text = request.plan.text()?;
+    let text = request.run.plan.text()?;
     let mut plan = Plan::parse(&workloads, &text, &common)?;
     workloads.prepare(&mut plan)?;
     let metrics = metrics(request, &workloads, &plan)?;
@@ -134,16 +133,16 @@ fn begin(
     let until = interim_looks(request, pairs, metrics)?;
     common.push(Setting::parse(&format!("repeat={pairs}"))?);
     // Settings of one side are checked before a directory is created for its targets.
-    if !request.targets.is_empty() {
-        let targets = urls(&request.targets)?;
+    if !request.run.targets.is_empty() {
+        let targets = urls(&request.run.targets)?;
         let targets = request.sides.iter().map(|_| targets.clone()).collect();
         sides(request, &workloads, &text, &common, targets)?;
     }
-    let host = super::server_host(&request.server)?;
+    let host = super::server_host(&request.run.server)?;
     match &until {
         Some(until) => {
             let known = known(&plan, &until.primary, archive);
-            until::announce(until, metrics, &known, &request.permission)?;
+            until::announce(until, metrics, &known, &request.run.permission)?;
             agree_to_few(request, pairs, metrics)?;
         }
         // Studies with more than two sides announce their cost themselves.
@@ -157,7 +156,7 @@ fn begin(
     let (targets, files) = targets(request)?;
     let built = sides(request, &workloads, &text, &common, targets)
         .and_then(|sides| agreed(request, library, sides));
-    let seed = super::seed(request.seed);
+    let seed = super::seed(request.run.seed);
     screen.drawn_with(seed);
     let options = built.map(|(sides, workloads)| StudyOptions {
         sides,
@@ -165,12 +164,12 @@ fn begin(
         until: until.clone(),
         slice: request.interleave,
         archive: archive_path,
-        name: request.name.clone(),
+        name: request.run.name.clone(),
         seed,
         workloads,
         clock: Arc::new(SystemClock),
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
-        stated: super::stated(request.platform.as_deref()).unwrap_or_default(),
+        stated: super::stated(request.run.platform.as_deref()).unwrap_or_default(),
         host,
     });
     screen.may_stop(until.is_some());
@@ -205,14 +204,14 @@ fn agreed(
         } else {
             number
         };
-        side.targets = request.permission.share(&side.targets)?;
+        side.targets = request.run.permission.share(&side.targets)?;
         // A script may be set for only one side.
         let mut plan = side.plan.clone();
         workloads.prepare(&mut plan)?;
         let of_side = Forecast::of(&plan, workloads, &side.targets, true)?;
         forecasts.extend(of_side.into_iter().map(|forecast| forecast.of_side(turn)));
     }
-    request.permission.ask(&forecasts)?;
+    request.run.permission.ask(&forecasts)?;
     Ok((sides, workloads))
 }
 
@@ -241,10 +240,10 @@ fn sides(
 fn targets(request: &AbRequest) -> Result<(Vec<Vec<TargetUrl>>, Option<WorkFiles>)> {
     let own = &request.sides;
     let of_all = |targets: Vec<TargetUrl>| own.iter().map(|_| targets.clone()).collect();
-    if !request.targets.is_empty() {
-        return Ok((of_all(urls(&request.targets)?), None));
+    if !request.run.targets.is_empty() {
+        return Ok((of_all(urls(&request.run.targets)?), None));
     }
-    let files = WorkFiles::create(request.work_dir.as_deref())?;
+    let files = WorkFiles::create(request.run.work_dir.as_deref())?;
     let warn = |sentence: &str| say(&format!("dbdyno: warning: {sentence}"));
     let mut settings = own.iter().flat_map(|side| side.settings.iter());
     let targets = if settings.any(|s| s.expose().starts_with("target.")) {
@@ -302,7 +301,7 @@ fn agree_to_few(request: &AbRequest, pairs: u32, metrics: usize) -> Result<()> {
         1 => "raise --pairs",
         _ => "raise --pairs, or name fewer primary metrics in the plan",
     };
-    request.permission.agree(&reason, what)
+    request.run.permission.agree(&reason, what)
 }
 
 /// The requested pairs, else the usual number, or as many as the intervals of this many metrics need.
@@ -322,8 +321,7 @@ fn interim_looks(request: &AbRequest, pairs: u32, metrics: usize) -> Result<Opti
         return Ok(None);
     };
     let BandOption::Share(band) = request.judging.band else {
-        let why = "--until needs a band that is a percentage, and not learned";
-        return Err(InvalidInput(why.into()).into());
+        return invalid("--until needs a band that is a percentage, and not learned");
     };
     let usual = Some(until::WITHIN_DEFAULT).filter(|_| request.pairs.is_none());
     let (within, primary) = (request.within.or(usual), &request.judging.primary);
@@ -333,7 +331,7 @@ fn interim_looks(request: &AbRequest, pairs: u32, metrics: usize) -> Result<Opti
 /// Expected number of primary metrics before the databases are opened: those that the user or the plan names, else a throughput per test,
 /// on each database.
 fn metrics(request: &AbRequest, workloads: &Registry, plan: &Plan) -> Result<usize> {
-    let targets = match request.targets.len() {
+    let targets = match request.run.targets.len() {
         0 => 2,
         given => given,
     };
@@ -446,7 +444,7 @@ fn resume(
     let begun = super::sides_of(&Archive::open_read_only(archive)?, name)?;
     if begun.iter().any(|run| run.state != RunState::Complete) {
         let begun: Vec<&Run> = begun.iter().collect();
-        super::resumed::agree(&request.permission, archive, &begun)?;
+        super::resumed::agree(&request.run.permission, archive, &begun)?;
     }
     let files = locations::work_files_of(&begun[0])?;
     let until = begun[0].study.clone().unwrap_or_default().until;

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::arguments::{BandOption, CompareArguments, FailOn, Judging};
 use crate::event_outputs::Watched;
-use crate::exit::{InvalidInput, Status};
+use crate::exit::{InvalidInput, Status, invalid};
 use crate::locations;
 
 pub fn compare(arguments: &CompareArguments, archive: &Option<PathBuf>) -> Result<Status> {
@@ -159,11 +159,10 @@ pub fn equal_studies(like: &Run, archive: &Option<PathBuf>) -> Result<Vec<(Run, 
         .collect();
     let pairs: u32 = studies.iter().map(|(a, _)| a.repetitions).sum();
     if (pairs as usize) < LEARNED_PAIRS_MIN {
-        return Err(InvalidInput(format!(
+        return invalid(format!(
             "the archive holds {pairs} pairs of the plan \"{}\" measured against itself, but learning its noise needs at least {LEARNED_PAIRS_MIN}; measure more with `dbdyno ab {} --pairs 10` without --a and --b",
             like.plan_name, like.plan_name
-        ))
-        .into());
+        ));
     }
     Ok(studies)
 }

@@ -10,17 +10,16 @@ use workload::loading::Event;
 
 use crate::arguments::SecretText;
 use crate::console::{printable, say, takes_colour};
-use crate::exit::{InvalidInput, Status};
+use crate::exit::{Status, invalid};
 
 /// The target of a URL, and the name of its engine.
 pub(super) fn open(text: &SecretText) -> Result<(Arc<dyn Target>, String)> {
     let url = text.url()?;
     let engine = engines::find(&url)?;
     if engine.reach() != Reach::Network && engines::file(&url).is_none() {
-        return Err(InvalidInput(format!(
+        return invalid(format!(
             "the database {url} would be lost when this command ends; name a file or a directory to keep it in"
-        ))
-        .into());
+        ));
     }
     let target = engine.open(&url)?;
     match target.read_only() {

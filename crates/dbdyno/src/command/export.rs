@@ -7,7 +7,7 @@ use archive::export;
 
 use super::{load_run, print, print_json_with};
 use crate::arguments::{ExportArguments, Format};
-use crate::exit::{InvalidInput, Status};
+use crate::exit::{Status, invalid};
 use verdict::cores;
 use verdict::price::{self, PriceList};
 
@@ -27,8 +27,9 @@ pub fn export(arguments: &ExportArguments, archive: &Option<PathBuf>) -> Result<
             print_json_with(|out| export::write_json(&exported, out))?;
         }
         _ if prices.is_some() => {
-            let why = "--prices needs --format json: the other formats have no place for prices";
-            return Err(InvalidInput(why.into()).into());
+            return invalid(
+                "--prices needs --format json: the other formats have no place for prices",
+            );
         }
         Format::Csv => print(&export::csv(&run))?,
         Format::Markdown => print(&export::markdown(&run))?,

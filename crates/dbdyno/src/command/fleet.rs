@@ -11,7 +11,7 @@ use verdict::fleet::{FleetError, Question, judge};
 use super::{print, print_coloured, print_json, terminal_columns, wants_colour};
 use crate::arguments::fleet::{FleetExport, FleetImport, FleetReport, FleetVerb, ObserverOption};
 use crate::console::say;
-use crate::exit::{InvalidInput, Status};
+use crate::exit::{Status, invalid};
 use crate::output;
 
 const FILES_LISTED_MAX: usize = 20;
@@ -38,10 +38,7 @@ fn add(arguments: &FleetImport) -> Result<Status> {
     };
     let is_one_file = matches!(&arguments.from[..], [one] if !one.is_dir());
     if arguments.system.is_some() && !is_one_file {
-        return Err(InvalidInput(
-            "--system is for a single archive; import them one by one".into(),
-        )
-        .into());
+        return invalid("--system is for a single archive; import them one by one");
     }
     let is_new = !arguments.file.fleet.exists();
     let store = Store::open(&arguments.file.fleet)?;
@@ -89,11 +86,10 @@ fn said(imported: &Imported, fleet: &Path) -> String {
 
 fn existing(fleet: &Path) -> Result<Store> {
     if !fleet.exists() {
-        return Err(InvalidInput(format!(
+        return invalid(format!(
             "there is no fleet {}; begin one with `dbdyno fleet import`, or name it with --fleet",
             fleet.display()
-        ))
-        .into());
+        ));
     }
     Ok(Store::open_read_only(fleet)?)
 }
@@ -108,7 +104,7 @@ fn report(arguments: &FleetReport) -> Result<Status> {
     };
     let judged = match judge(&store.windows(limits_us)?, question) {
         Err(error @ FleetError::Undecided { .. }) => {
-            return Err(InvalidInput(format!("{error}{}", advice(&store, limits_us)?)).into());
+            return invalid(format!("{error}{}", advice(&store, limits_us)?));
         }
         other => other?,
     };

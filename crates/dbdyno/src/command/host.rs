@@ -11,7 +11,7 @@ use host::{Remote, SshAddress};
 
 use super::{load_run, print, print_json};
 use crate::arguments::HostArguments;
-use crate::exit::{InvalidInput, Status};
+use crate::exit::{InvalidInput, Status, invalid};
 
 /// A longer file is no inventory.
 const FILE_BYTES_MAX: u64 = 64 << 20;
@@ -63,10 +63,9 @@ fn changed(
         return Ok(document.changed_since(&before));
     }
     if name.ends_with(".json") {
-        return Err(InvalidInput(format!(
+        return invalid(format!(
             "there is no file {name}; create one with `dbdyno host --json`, or name a run"
-        ))
-        .into());
+        ));
     }
     let run = load_run(name, archive)?;
     Ok(difference(&run.platform, &host::facts(root)))

@@ -14,22 +14,17 @@ use super::study::cost::{self, Machine};
 use super::{plan_text, print};
 use crate::arguments::study::Size;
 use crate::arguments::{ListArguments, Listing};
-use crate::exit::{InvalidInput, Status};
+use crate::exit::{Status, invalid};
 use crate::locations;
 
 pub fn list(arguments: &ListArguments, archive: &Option<PathBuf>) -> Result<Status> {
     let is_filtered = [&arguments.plan, &arguments.target, &arguments.since];
     let is_filtered = is_filtered.iter().any(|filter| filter.is_some());
     if is_filtered && !matches!(arguments.what, Listing::Runs) {
-        return Err(
-            InvalidInput("--plan, --target and --since are for `dbdyno list runs`".into()).into(),
-        );
+        return invalid("--plan, --target and --since are for `dbdyno list runs`");
     }
     if arguments.name.is_some() && !matches!(arguments.what, Listing::References) {
-        return Err(InvalidInput(
-            "only references can be listed by name: `dbdyno list references NAME`".into(),
-        )
-        .into());
+        return invalid("only references can be listed by name: `dbdyno list references NAME`");
     }
     let text = match arguments.what {
         Listing::Tests => tests()?,

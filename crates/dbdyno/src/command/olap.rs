@@ -13,7 +13,7 @@ use super::database::{bar, open, show, sound, tell};
 use super::{print, print_json};
 use crate::arguments::OlapVerb;
 use crate::arguments::olap::{CheckArguments, DropArguments, LoadArguments};
-use crate::exit::{InvalidInput, Status};
+use crate::exit::{Status, invalid};
 
 mod run;
 
@@ -97,10 +97,9 @@ fn seconds(limit_s: f64) -> Result<Duration> {
     if (0.001..=1e6).contains(&limit_s) {
         Ok(Duration::from_secs_f64(limit_s))
     } else {
-        Err(InvalidInput(format!(
+        invalid(format!(
             "--query-limit {limit_s} is not between 0.001 and 1000000 seconds"
         ))
-        .into())
     }
 }
 

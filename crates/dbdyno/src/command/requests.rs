@@ -122,52 +122,52 @@ impl SideRequest {
 
 #[derive(Debug)]
 pub struct AbRequest {
-    pub plan: PlanSource,
+    /// Measured on each side.
+    pub run: RunRequest,
     pub sides: Vec<SideRequest>,
     pub pairs: Option<u32>,
     pub until: Option<f64>,
     pub within: Option<Duration>,
     pub interleave: Option<Duration>,
-    pub targets: Vec<SecretText>,
-    pub name: Option<String>,
-    pub settings: Vec<String>,
-    pub seed: Option<u64>,
-    pub resume: Option<String>,
-    pub library: Option<PathBuf>,
-    pub work_dir: Option<PathBuf>,
-    pub platform: Option<PathBuf>,
-    pub server: ServerHost,
-    pub permission: Permission,
     pub judging: Judging,
 }
 
 impl From<&AbArguments> for AbRequest {
     fn from(typed: &AbArguments) -> Self {
+        let typed = typed.clone();
         Self {
-            plan: PlanSource::Named(typed.plan.clone()),
-            sides: [&typed.a, &typed.b]
-                .map(|own| SideRequest::of(own.clone()))
-                .to_vec(),
+            sides: [typed.a, typed.b].map(SideRequest::of).to_vec(),
             pairs: typed.pairs,
             until: typed.until,
             within: typed.within,
             interleave: typed.interleave,
-            targets: typed.targets.clone(),
-            name: typed.name.clone(),
-            settings: typed.settings.clone(),
-            seed: typed.seed,
-            resume: typed.resume.clone(),
-            library: typed.library.clone(),
-            work_dir: typed.work_dir.clone(),
-            platform: typed.platform.clone(),
-            server: typed.server.clone(),
-            permission: typed.permission.clone(),
-            judging: typed.judging.clone(),
+            judging: typed.judging,
+            run: RunRequest {
+                plan: PlanSource::Named(typed.plan),
+                targets: typed.targets,
+                name: typed.name,
+                settings: typed.settings,
+                seed: typed.seed,
+                resume: typed.resume,
+                library: typed.library,
+                work_dir: typed.work_dir,
+                platform: typed.platform,
+                server: typed.server,
+                permission: typed.permission,
+                watch: typed.watch,
+                ..RunRequest::default()
+            },
         }
     }
 }
 
 impl AbRequest {
+    /// The same study, resumed.
+    pub fn resumed(mut self, name: &str) -> Self {
+        self.run.resume = Some(name.to_owned());
+        self
+    }
+
     /// Screenings and studies of alternatives announce their cost themselves.
     pub fn is_announced(&self) -> bool {
         (self.sides.iter()).any(|side| side.screened.is_some() || side.alternative.is_some())

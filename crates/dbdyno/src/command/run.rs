@@ -16,7 +16,7 @@ use super::{print_coloured, resumed, terminal_columns, wants_colour};
 use crate::arguments::urls;
 use crate::consent::{Forecast, Permission};
 use crate::console::say;
-use crate::exit::{InvalidInput, Status};
+use crate::exit::{Status, invalid};
 use crate::locations::{self, WorkFiles};
 use crate::progress::Screen;
 
@@ -192,11 +192,10 @@ fn resume(name: &str, request: &RunRequest, archive: &Path, screen: &mut Screen)
     let name: RunName = name.parse()?;
     let begun = Archive::open_read_only(archive)?.load_run(&name)?;
     if begun.is_of_parameter_file() {
-        let why = format!(
+        return invalid(format!(
             "run {} carried out a parameter file, which cannot be resumed; run the file again with dbdyno vdbench",
             begun.label
-        );
-        return Err(InvalidInput(why).into());
+        ));
     }
     if begun.state != RunState::Complete {
         resumed::agree(&request.permission, archive, &[&begun])?;

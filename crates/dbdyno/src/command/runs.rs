@@ -10,7 +10,7 @@ use host::WallClock;
 use super::print;
 use crate::arguments::RunsVerb;
 use crate::console::say;
-use crate::exit::{InvalidInput, Status};
+use crate::exit::{Status, invalid};
 use crate::locations;
 
 pub fn runs(verb: &RunsVerb, archive: &Option<PathBuf>) -> Result<Status> {
@@ -64,17 +64,14 @@ fn agree(runs: &[Run], yes: bool) -> Result<()> {
         say(&line(run));
     }
     if !std::io::stdin().is_terminal() {
-        return Err(InvalidInput(
-            "nothing was deleted: this cannot be undone; add --yes to confirm".into(),
-        )
-        .into());
+        return invalid("nothing was deleted: this cannot be undone; add --yes to confirm");
     }
     say("Delete them? This cannot be undone. [y/N]");
     let mut answer = String::new();
     let _ = std::io::stdin().lock().read_line(&mut answer);
     match answer.trim() {
         "y" | "Y" | "yes" => Ok(()),
-        _ => Err(InvalidInput("nothing was deleted".into()).into()),
+        _ => invalid("nothing was deleted"),
     }
 }
 

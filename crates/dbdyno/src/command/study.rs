@@ -22,7 +22,7 @@ use self::built_in::{BuiltIn, Design};
 use self::request::{StudyRequest, VERB};
 use crate::arguments::study::{Size, StudyArguments};
 use crate::console::leave_output_to_page;
-use crate::exit::{InvalidInput, Status};
+use crate::exit::{Status, invalid};
 use crate::locations;
 use crate::output;
 
@@ -94,8 +94,7 @@ fn begun(name: &str, archive: &Path) -> Result<(BuiltIn, Run)> {
             Err(other) => return Err(other.into()),
         }
     }
-    Err(InvalidInput(format!(
+    invalid(format!(
         "no study was begun as {name}; `dbdyno list runs` shows the runs of each"
     ))
-    .into())
 }

@@ -218,7 +218,7 @@ impl<'a> Appender<'a> {
     }
 
     /// Puts the rows of a whole group into the table. DuckDB does so after 204,800 rows by itself: what is then left
-    /// of a group is a small one of its own, for which a later checkpoint packs its neighbours anew.
+    /// of a group is a small one of its own, for which a later checkpoint packs its neighbours again.
     fn end_group(&mut self) -> Result<()> {
         self.of_group = 0;
         // SAFETY: the appender is alive.

@@ -1,7 +1,7 @@
 //! Backups of a database file while it is in use: copied into another file, and exported to Parquet.
 //!
-//! Other files are closed to the database (`enable_external_access`). It is opened anew for a backup, with the directory of that
-//! backup open to it and nothing else, and anew without it afterwards.
+//! Other files are closed to the database (`enable_external_access`). It is opened again for a backup, with the directory of that
+//! backup open to it and nothing else, and again without it afterwards.
 
 mod copy;
 mod export;

@@ -259,10 +259,10 @@ impl Instance {
         }
     }
 
-    /// Opens the database anew, with what it is lent, or without.
+    /// Opens the database again, with what it is lent, or without.
     pub(super) fn lend(&self, lent: Option<Lent>) -> Result<()> {
         let mut state = self.state();
-        self.refuse_sessions(&state, "open the database anew")?;
+        self.refuse_sessions(&state, "open the database again")?;
         self.checkpoint_of(&self.opened(&mut state)?.control)?;
         state.lent = lent;
         state.open = None;

@@ -51,12 +51,12 @@ impl DuckDbSession {
         let prepared = &mut self.statements[statement.0];
         let work = || prepared.execute(parameters);
         let (answer, ended) = limited(self.limit, || means_to_interrupt(&self.connection), work);
-        told("statement failed", answer, ended)
+        reported("statement failed", answer, ended)
     }
 }
 
 /// The answer, or what is wrong with it: when the statement was ended, that.
-fn told(context: &str, answer: Answered<Answer>, ended: Option<Duration>) -> Result<Answer> {
+fn reported(context: &str, answer: Answered<Answer>, ended: Option<Duration>) -> Result<Answer> {
     answer.map_err(|message| match ended {
         Some(limit) => too_long("DuckDB", limit),
         None => explain(context, &message),
@@ -108,7 +108,7 @@ impl Session for DuckDbSession {
     fn texts(&mut self, sql: &str) -> Result<Vec<Vec<Option<String>>>> {
         let work = || self.connection.query(sql);
         let (answer, ended) = limited(self.limit, || means_to_interrupt(&self.connection), work);
-        let mut answer = told("query failed", answer, ended)?;
+        let mut answer = reported("query failed", answer, ended)?;
         texts(&mut answer).map_err(|unread| match unread {
             Unread::TooMany => too_many_texts(),
             Unread::Message(message) => explain("query failed", &message),

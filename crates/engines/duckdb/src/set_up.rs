@@ -105,9 +105,9 @@ mod tests {
 
     #[test]
     fn settings_become_options() {
-        let asked = set_up("duckdb:?threads=3&memory_limit_mb=500").unwrap();
-        assert!(asked.options().contains(&("threads", "3".into())));
-        assert!(asked.options().contains(&("memory_limit", "500MB".into())));
+        let set = set_up("duckdb:?threads=3&memory_limit_mb=500").unwrap();
+        assert!(set.options().contains(&("threads", "3".into())));
+        assert!(set.options().contains(&("memory_limit", "500MB".into())));
         assert_eq!(set_up("duckdb:").unwrap(), SetUp::default());
     }
 

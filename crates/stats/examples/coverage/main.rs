@@ -9,10 +9,11 @@ mod noise;
 
 mod components;
 mod looks;
+mod resampled;
 mod slices;
 
 use noise::{NOISES, Noise, Order, measure};
-use stats::autocorrelation::{mean_interval, variance};
+use stats::autocorrelation::{effective_size, variance};
 use stats::bootstrap::Bootstrap;
 use stats::compare::{Band, Design, Direction, Verdict, judge};
 use stats::distribution::student_quantile;
@@ -138,9 +139,8 @@ const BOOTSTRAP: Bootstrap = Bootstrap {
 };
 
 fn bca_of_pairs(a: &[f64], b: &[f64]) -> Result<Interval, Warning> {
-    BOOTSTRAP
-        .bca(&differences(a, b), mean)
-        .map(|interval| interval.map(f64::exp))
+    let found = resampled::bca(&differences(a, b)).ok_or(Warning::SingleValued);
+    found.map(|interval| interval.map(f64::exp))
 }
 
 fn percentile_of_pairs(a: &[f64], b: &[f64]) -> Result<Interval, Warning> {
@@ -313,14 +313,20 @@ fn means() {
                 confidence: 0.95,
             })
         };
-        let fewer = Bootstrap {
-            resamples: 400,
-            ..BOOTSTRAP
+        let effective = |s: &[f64]| {
+            let found = effective_size(s).ok()?;
+            let half = student_quantile(0.975, (found.size - 1.0).max(1.0)) * found.mean_error;
+            let estimate = mean(s);
+            Some(Interval::new(
+                estimate,
+                [estimate - half, estimate + half],
+                0.95,
+            ))
         };
         println!(
             "| {n} | {} | {} | {} |",
-            of(&|s| mean_interval(s, 0.95).ok().map(|(interval, _)| interval)),
-            of(&|s| fewer.block(s, 8, mean).ok()),
+            of(&effective),
+            of(&|s| resampled::blocks(s, 8)),
             of(&naive)
         );
     }

@@ -158,7 +158,7 @@ proptest! {
         prop_assert!(found.warnings.iter().all(sentence));
         let interval = median_interval(&a, 0.95);
         prop_assert!(interval.is_err() || interval.is_ok_and(|i| i.low <= i.high));
-        let _ = stats::autocorrelation::mean_interval(&a, 0.95);
+        let _ = stats::autocorrelation::effective_size(&a);
         let loads: Vec<Load> = a.iter().zip(1..).map(|(rate, dop)| Load { dop, rate: rate.abs() }).collect();
         let _ = usl(&loads, &Resampling { confidence: 0.95, resamples: 100, seed: 1 });
     }

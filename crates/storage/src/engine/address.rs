@@ -141,9 +141,8 @@ mod tests {
 
     fn addresses(area: &mut Area, rule: &Rule, count: usize) -> Vec<u64> {
         let mut random = Random::new(11);
-        (0..count)
-            .map_while(|_| area.next(rule, BLOCK, &mut random))
-            .collect()
+        let mut next = || area.next(rule, BLOCK, &mut random);
+        (0..count).map_while(|_| next()).collect()
     }
 
     #[test]
@@ -221,20 +220,16 @@ mod tests {
             ..rule(random)
         };
         let mut area = Area::new(0, 40 * BLOCK);
-        let blocks: Vec<u64> = addresses(&mut area, &striding, 14)
-            .iter()
-            .map(|a| a / BLOCK)
-            .collect();
+        let all = addresses(&mut area, &striding, 14);
+        let blocks: Vec<u64> = all.iter().map(|address| address / BLOCK).collect();
         assert_eq!(blocks, [2, 5, 8, 11, 14, 17, 20, 23, 26, 29, 32, 35, 38, 0]);
     }
 
     #[test]
     fn parts_do_not_overlap() {
         let parts = Area::new(0, 10 * BLOCK).split(3, BLOCK);
-        let bounds: Vec<(u64, u64)> = parts
-            .iter()
-            .map(|area| (area.low / BLOCK, area.high / BLOCK))
-            .collect();
+        let bounds = |area: &Area| (area.low / BLOCK, area.high / BLOCK);
+        let bounds: Vec<(u64, u64)> = parts.iter().map(bounds).collect();
         assert_eq!(bounds, [(0, 3), (3, 6), (6, 9)]);
     }
 }

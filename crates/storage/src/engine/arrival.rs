@@ -163,7 +163,7 @@ mod tests {
 
     /// 1.95 is passed by one in a thousand samples of the right distribution; the seed is fixed.
     #[test]
-    fn gaps_follow_the_distribution_asked_for() {
+    fn gaps_follow_the_requested_distribution() {
         let exponential = starts(ArrivalProcess::fixed(1e5, Arrivals::Exponential), 1.0);
         assert!((exponential.len() as f64 - 1e5).abs() < 1500.0);
         assert!(distance(&exponential, 1e4, |x| 1.0 - (-x).exp()) < 1.95);

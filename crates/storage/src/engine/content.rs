@@ -95,10 +95,7 @@ impl Content {
         Ok(Self {
             source,
             dedup,
-            owner: match dedup {
-                Some(_) => owner,
-                None => owner ^ *EXECUTION,
-            },
+            owner: dedup.map_or(owner ^ *EXECUTION, |_| owner),
             writes: 0,
         })
     }
@@ -131,10 +128,8 @@ impl Content {
     fn stamp_pattern(&self, buffer: &mut [u8], address: u64) {
         let unit = self.dedup.map_or(u64::MAX, |dedup| dedup.unit_bytes);
         let every = STAMP_EVERY_BYTES.min(unit);
-        for (at, block) in (address..)
-            .step_by(every as usize)
-            .zip(buffer.chunks_mut(every as usize))
-        {
+        let step = every as usize;
+        for (at, block) in (address..).step_by(step).zip(buffer.chunks_mut(step)) {
             let length = block.len().min(STAMP_BYTES);
             write_sector(&mut block[..length], length, self.name_of(at));
         }
@@ -182,9 +177,9 @@ fn write_sector(sector: &mut [u8], random: usize, name: u64) {
         (state ^ (state >> 32)).to_le_bytes()
     };
     let mut words = bytes.chunks_exact_mut(8);
-    words
-        .by_ref()
-        .for_each(|word| word.copy_from_slice(&next()));
+    for word in &mut words {
+        word.copy_from_slice(&next());
+    }
     let rest = words.into_remainder();
     rest.copy_from_slice(&next()[..rest.len()]);
     zeros.fill(0);
@@ -199,11 +194,8 @@ pub(crate) fn pattern(path: &Path) -> Result<Vec<u8>, EngineError> {
     let file = regular::read(path).map_err(refused)?;
     let length = file.metadata().map_err(refused)?.len();
     if length == 0 || length > PATTERN_BYTES_MAX {
-        let kind = std::io::ErrorKind::InvalidData;
-        return Err(refused(std::io::Error::new(
-            kind,
-            format!("it has {length} bytes, but 1 to {PATTERN_BYTES_MAX} are supported"),
-        )));
+        let what = format!("it has {length} bytes, but 1 to {PATTERN_BYTES_MAX} are supported");
+        return Err(refused(std::io::Error::other(what)));
     }
     let mut bytes = Vec::with_capacity(length as usize);
     file.take(length).read_to_end(&mut bytes).map_err(refused)?;
@@ -216,19 +208,12 @@ mod tests {
     use std::io::Write;
 
     use super::*;
-    use crate::run::{DataContent, Dedup, OpenFlags};
+    use crate::run::{DataContent, Dedup};
 
     fn sd(path: &str, content: &DataContent) -> StorageDefinition {
         StorageDefinition {
-            name: "sd1".to_owned(),
-            path: path.into(),
-            size_bytes: None,
-            threads: 1,
-            offset_bytes: 0,
-            align_bytes: None,
-            hit_area_bytes: 0,
-            open_flags: OpenFlags::default(),
             content: content.clone(),
+            ..StorageDefinition::whole("sd1", path)
         }
     }
 
@@ -282,11 +267,8 @@ mod tests {
     #[test]
     fn nothing_is_found_twice_or_compressed_unless_requested() {
         for transfer in [512, 4096, 8192, 32 * 1024, 128 * 1024] {
-            let all = written(
-                &DataContent::default(),
-                (4 << 20) / transfer as u64,
-                transfer,
-            );
+            let units = (4 << 20) / transfer as u64;
+            let all = written(&DataContent::default(), units, transfer);
             assert_eq!(dedup_ratio(&all, 512), 1.0, "{transfer}");
             for piece in [512, 4096, 8192, 32 * 1024, 128 * 1024, all.len()] {
                 let ratio = compression_ratio(&all, piece);
@@ -303,10 +285,8 @@ mod tests {
             let all = written(&compressing(ratio), (2 << 20) / transfer as u64, transfer);
             for piece in [4096, 8192, 32 * 1024, 128 * 1024, all.len()] {
                 let found = compression_ratio(&all, piece);
-                assert!(
-                    (found / ratio - 1.0).abs() < 0.05,
-                    "{ratio} in {piece}: {found}"
-                );
+                let off = (found / ratio - 1.0).abs();
+                assert!(off < 0.05, "{ratio} in {piece}: {found}");
             }
             for sector in all.chunks(512) {
                 let zeros = sector.iter().rev().take_while(|byte| **byte == 0).count();
@@ -357,7 +337,7 @@ mod tests {
                 all.push(buffer);
             }
             let sectors =
-                |data: &[u8]| data.chunks(512).map(<[u8]>::to_vec).collect::<HashSet<_>>();
+                |data: &[u8]| -> HashSet<_> { data.chunks(512).map(<[u8]>::to_vec).collect() };
             assert!(sectors(&all[0]).is_disjoint(&sectors(&all[1])));
         }
         let mut same = content("/a", &DataContent::default());
@@ -379,9 +359,7 @@ mod tests {
         assert_eq!(&block[16..48], b"0123456789abcdef0123456789abcdef");
         std::fs::write(&path, "").unwrap();
         let refused = pattern(&path).unwrap_err().to_string();
-        assert!(
-            refused.contains("pattern") && refused.contains("0 bytes"),
-            "{refused}"
-        );
+        assert!(refused.contains("the data pattern"), "{refused}");
+        assert!(refused.contains("0 bytes"), "{refused}");
     }
 }

@@ -5,18 +5,17 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::run::{Run, StorageDefinition};
+
 /// Reason why a run cannot begin or could not continue.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
-    #[error("SD {sd}: {} cannot be opened for {access} ({reason}); check the path and its permissions", path.display())]
-    Open {
+    #[error("SD {sd}: {} {obstacle}", path.display())]
+    Sd {
         sd: String,
         path: PathBuf,
-        access: &'static str,
-        reason: io::Error,
+        obstacle: Obstacle,
     },
-    #[error("SD {sd}: {} does not exist; check the path, or give size= to create the file", path.display())]
-    Absent { sd: String, path: PathBuf },
     #[error(
         "the files of this list need {wanted_bytes} bytes in {}, where {free_bytes} are free; use a smaller size=, or \
          free some space",
@@ -26,49 +25,6 @@ pub enum EngineError {
         folder: PathBuf,
         wanted_bytes: u64,
         free_bytes: u64,
-    },
-    #[error(
-        "SD {sd}: {} is mounted or otherwise in use, and writing to it would destroy its contents; unmount it",
-        path.display()
-    )]
-    InUse { sd: String, path: PathBuf },
-    #[error(
-        "SD {sd}: {} holds {what}, and writing to it would destroy that; name another device, or erase its signature \
-         (wipefs)",
-        path.display()
-    )]
-    Bears {
-        sd: String,
-        path: PathBuf,
-        what: String,
-    },
-    /// Two SDs are the same file or device, so that one would find the other's blocks changed.
-    #[error("SD {sd}: {} is the same file or device as SD {other}, so its blocks cannot be validated; name it \
-             once", path.display())]
-    Twice {
-        sd: String,
-        other: String,
-        path: PathBuf,
-    },
-    #[error("SD {sd}: {} is {what}; name a file or a block device", path.display())]
-    Kind {
-        sd: String,
-        path: PathBuf,
-        what: &'static str,
-    },
-    /// A block device through the page cache would measure memory.
-    #[error("SD {sd}: {} is a block device and would be measured through the page cache; add \
-             openflags=o_direct", path.display())]
-    NotDirect { sd: String, path: PathBuf },
-    #[error("SD {sd}: {} has no size of its own; add size=", path.display())]
-    NoSize { sd: String, path: PathBuf },
-    #[error("SD {sd}: {} has {have_bytes} bytes, but size= is {wanted_bytes}; format it first, or use a smaller \
-             size=", path.display())]
-    TooSmall {
-        sd: String,
-        path: PathBuf,
-        have_bytes: u64,
-        wanted_bytes: u64,
     },
     /// Addresses or sizes are not aligned to the device.
     #[error("SD {sd}: {what} of {bytes} bytes is not a multiple of {unit_bytes}, which {} requires with these \
@@ -122,6 +78,70 @@ pub enum EngineError {
         "a thread of the storage engine ended unexpectedly; report this with the parameter file"
     )]
     WorkerGone,
+}
+
+impl EngineError {
+    pub(crate) fn of_sd(sd: &StorageDefinition, obstacle: Obstacle) -> Self {
+        Self::Sd {
+            sd: sd.name.clone(),
+            path: sd.path.clone(),
+            obstacle,
+        }
+    }
+
+    /// The run cannot be carried out; `what` is the problem and the way out.
+    pub(crate) fn unusable(run: &Run, what: impl Into<String>) -> Self {
+        Self::Unusable {
+            run: run.name.clone(),
+            what: what.into(),
+        }
+    }
+
+    pub(crate) fn too_many(run: &Run, count: u64, what: &'static str, limit: u64) -> Self {
+        Self::TooMany {
+            run: run.name.clone(),
+            count,
+            what,
+            limit,
+        }
+    }
+}
+
+/// Reason why a file or device cannot be an SD, after its path.
+#[derive(Debug, thiserror::Error)]
+pub enum Obstacle {
+    #[error("cannot be opened for {access} ({reason}); check the path and its permissions")]
+    Open {
+        access: &'static str,
+        reason: io::Error,
+    },
+    #[error("does not exist; check the path, or give size= to create the file")]
+    Absent,
+    #[error(
+        "is mounted or otherwise in use, and writing to it would destroy its contents; unmount it"
+    )]
+    InUse,
+    #[error(
+        "holds {0}, and writing to it would destroy that; name another device, or erase its signature (wipefs)"
+    )]
+    Bears(String),
+    /// One SD would find the blocks of the other changed.
+    #[error(
+        "is the same file or device as SD {0}, so its blocks cannot be validated; name it once"
+    )]
+    Twice(String),
+    #[error("is {0}; name a file or a block device")]
+    Kind(&'static str),
+    #[error(
+        "is a block device and would be measured through the page cache; add openflags=o_direct"
+    )]
+    NotDirect,
+    #[error("has no size of its own; add size=")]
+    NoSize,
+    #[error(
+        "has {have_bytes} bytes, but size= is {wanted_bytes}; format it first, or use a smaller size="
+    )]
+    TooSmall { have_bytes: u64, wanted_bytes: u64 },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -184,10 +204,8 @@ impl fmt::Display for IoFault {
             ..
         } = self;
         let path = self.path.display();
-        write!(
-            f,
-            "SD {sd}: {operation} of {size_bytes} bytes at offset {offset_bytes} of {path} "
-        )?;
+        let io = format!("{operation} of {size_bytes} bytes at offset {offset_bytes} of {path}");
+        write!(f, "SD {sd}: {io} ")?;
         match &self.what {
             Fault::System(number) => {
                 let said = io::Error::from_raw_os_error(*number);
@@ -204,12 +222,10 @@ impl fmt::Display for IoFault {
             Fault::Short { done_bytes } => {
                 write!(f, "was short: {done_bytes} bytes were transferred")
             }
-            Fault::Corrupt { offset_bytes, what } => {
-                write!(
-                    f,
-                    "found a corrupted block at offset {offset_bytes}: {what}"
-                )
-            }
+            Fault::Corrupt { offset_bytes, what } => write!(
+                f,
+                "found a corrupted block at offset {offset_bytes}: {what}"
+            ),
         }
     }
 }

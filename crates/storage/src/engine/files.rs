@@ -8,7 +8,7 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-use super::error::EngineError;
+use super::error::{EngineError, Obstacle};
 use super::signature;
 use crate::exclusive;
 use crate::regular;
@@ -66,10 +66,7 @@ impl Claims {
         }
         let file = exclusive::open(&sd.path).map_err(|reason| {
             if exclusive::is_busy(&reason) {
-                EngineError::InUse {
-                    sd: sd.name.clone(),
-                    path: sd.path.clone(),
-                }
+                EngineError::of_sd(sd, Obstacle::InUse)
             } else {
                 refused(sd, true, reason)
             }
@@ -79,11 +76,7 @@ impl Claims {
         let found = found.map_err(|reason| refused(sd, false, reason))?;
         let is_named = |path: &PathBuf| std::fs::metadata(path).is_ok_and(|it| it.rdev() == device);
         if let Some(what) = found.filter(|_| !may_destroy.iter().any(is_named)) {
-            return Err(EngineError::Bears {
-                sd: sd.name.clone(),
-                path: sd.path.clone(),
-                what,
-            });
+            return Err(EngineError::of_sd(sd, Obstacle::Bears(what)));
         }
         held.insert(device, file);
         Ok(())
@@ -122,12 +115,10 @@ pub(crate) fn look_at_all(
                 spare_first_block: sd.is_device(),
                 unit_bytes: SECTOR_BYTES,
             }),
-            (None, _) => Err(absent(sd)),
+            (None, _) => Err(EngineError::of_sd(sd, Obstacle::Absent)),
             (Some(_), _) => {
-                let opening = Opening {
-                    may_grow,
-                    ..*opening
-                };
+                let base = *opening;
+                let opening = Opening { may_grow, ..base };
                 Ok(open(run, index, sd, &opening)?.extent)
             }
         }
@@ -137,10 +128,9 @@ pub(crate) fn look_at_all(
 
 /// Validated blocks must not be written under another name.
 fn check_twice(run: &Run) -> Result<(), EngineError> {
-    let identities: Vec<_> = run
-        .storage
-        .iter()
-        .map(|sd| identity(std::fs::metadata(&sd.path)))
+    let paths = run.storage.iter().map(|sd| &sd.path);
+    let identities: Vec<_> = paths
+        .map(|path| identity(std::fs::metadata(path)))
         .collect();
     for (index, sd) in run.storage.iter().enumerate() {
         let is_same = |other: &usize| match (identities[*other], identities[index]) {
@@ -150,11 +140,8 @@ fn check_twice(run: &Run) -> Result<(), EngineError> {
         let proven = |other: &usize| is_proven(&run.storage[*other]) || is_proven(sd);
         let mut before = 0..index;
         if let Some(other) = before.find(|other| is_same(other) && proven(other)) {
-            return Err(EngineError::Twice {
-                sd: sd.name.clone(),
-                other: run.storage[other].name.clone(),
-                path: sd.path.clone(),
-            });
+            let other = run.storage[other].name.clone();
+            return Err(EngineError::of_sd(sd, Obstacle::Twice(other)));
         }
     }
     Ok(())
@@ -176,23 +163,12 @@ fn is_proven(sd: &StorageDefinition) -> bool {
 }
 
 fn refused(sd: &StorageDefinition, writes: bool, reason: io::Error) -> EngineError {
-    EngineError::Open {
-        sd: sd.name.clone(),
-        path: sd.path.clone(),
-        access: if writes {
-            "reading and writing"
-        } else {
-            "reading"
-        },
-        reason,
-    }
-}
-
-fn absent(sd: &StorageDefinition) -> EngineError {
-    EngineError::Absent {
-        sd: sd.name.clone(),
-        path: sd.path.clone(),
-    }
+    let access = if writes {
+        "reading and writing"
+    } else {
+        "reading"
+    };
+    EngineError::of_sd(sd, Obstacle::Open { access, reason })
 }
 
 /// Type of the file at the path, or `None` if there is none. It is checked before the file is opened, because opening
@@ -203,13 +179,8 @@ fn kind(sd: &StorageDefinition) -> Result<Option<FileType>, EngineError> {
     let odd = kind
         .filter(|kind| !is_device(*kind))
         .and_then(regular::other);
-    let Some(what) = odd else {
-        return Ok(kind);
-    };
-    Err(EngineError::Kind {
-        sd: sd.name.clone(),
-        path: sd.path.clone(),
-        what,
+    odd.map_or(Ok(kind), |what| {
+        Err(EngineError::of_sd(sd, Obstacle::Kind(what)))
     })
 }
 
@@ -223,10 +194,7 @@ fn open(
     let kind = kind(sd)?;
     let is_block = kind.is_some_and(|kind| kind.is_block_device());
     if is_block && !sd.open_flags.direct {
-        return Err(EngineError::NotDirect {
-            sd: sd.name.clone(),
-            path: sd.path.clone(),
-        });
+        return Err(EngineError::of_sd(sd, Obstacle::NotDirect));
     }
     // A file that cannot grow to a size would only be left empty.
     let may_make = opening.may_grow && writes && kind.is_none() && !sd.is_device();
@@ -239,15 +207,14 @@ fn open(
         .custom_flags(flags(sd))
         .open(&sd.path)
         .map_err(|reason| match reason.raw_os_error() {
-            Some(libc::ENOENT) => absent(sd),
+            Some(libc::ENOENT) => EngineError::of_sd(sd, Obstacle::Absent),
             _ => refused(sd, writes, reason),
         })?;
-    let metadata = file
-        .metadata()
-        .map_err(|reason| refused(sd, writes, reason))?;
+    let metadata = file.metadata();
+    let metadata = metadata.map_err(|reason| refused(sd, writes, reason))?;
     if is_block && writes {
-        let claims = opening.claims;
-        claims.claim(sd, metadata.rdev(), opening.may_destroy)?;
+        let (claims, device) = (opening.claims, metadata.rdev());
+        claims.claim(sd, device, opening.may_destroy)?;
     }
     let may_grow = opening.may_grow && writes && !is_block;
     let extent = Extent {
@@ -284,30 +251,25 @@ fn usable_size(
     writes: bool,
     may_grow: bool,
 ) -> Result<u64, EngineError> {
+    let no_size = || EngineError::of_sd(sd, Obstacle::NoSize);
     if metadata.file_type().is_char_device() {
-        return sd.size_bytes.ok_or_else(|| EngineError::NoSize {
-            sd: sd.name.clone(),
-            path: sd.path.clone(),
-        });
+        return sd.size_bytes.ok_or_else(no_size);
     }
     let mut end = file;
-    let have_bytes = end
-        .seek(SeekFrom::End(0))
-        .map_err(|reason| refused(sd, writes, reason))?;
-    let behind = have_bytes.saturating_sub(sd.offset_bytes);
+    let end_bytes = end.seek(SeekFrom::End(0));
+    let end_bytes = end_bytes.map_err(|reason| refused(sd, writes, reason))?;
+    let have_bytes = end_bytes.saturating_sub(sd.offset_bytes);
     match sd.size_bytes {
-        Some(wanted_bytes) if wanted_bytes > behind && !may_grow => Err(EngineError::TooSmall {
-            sd: sd.name.clone(),
-            path: sd.path.clone(),
-            have_bytes: behind,
-            wanted_bytes,
-        }),
+        Some(wanted_bytes) if wanted_bytes > have_bytes && !may_grow => {
+            let obstacle = Obstacle::TooSmall {
+                have_bytes,
+                wanted_bytes,
+            };
+            Err(EngineError::of_sd(sd, obstacle))
+        }
         Some(wanted_bytes) => Ok(wanted_bytes),
-        None if behind == 0 => Err(EngineError::NoSize {
-            sd: sd.name.clone(),
-            path: sd.path.clone(),
-        }),
-        None => Ok(behind),
+        None if have_bytes == 0 => Err(no_size()),
+        None => Ok(have_bytes),
     }
 }
 

@@ -170,11 +170,8 @@ fn jump_bytes(run: &Run, stream: &Stream, storage: &[Extent]) -> u64 {
 }
 
 pub(crate) fn sd_names(run: &Run, stream: &Stream) -> String {
-    let names: Vec<&str> = stream
-        .storage
-        .iter()
-        .map(|sd| run.storage[*sd].name.as_str())
-        .collect();
+    let sds = stream.storage.iter().map(|sd| &run.storage[*sd]);
+    let names: Vec<&str> = sds.map(|sd| sd.name.as_str()).collect();
     names.join(" and ")
 }
 
@@ -210,10 +207,8 @@ fn hit_area(
     if stream.read_hit_pct <= 0.0 && stream.write_hit_pct <= 0.0 {
         return Some((None, Area::new(low, high)));
     }
-    let requested = stream
-        .storage
-        .first()
-        .map_or(0, |sd| run.storage[*sd].hit_area_bytes);
+    let sd = stream.storage.first();
+    let requested = sd.map_or(0, |sd| run.storage[*sd].hit_area_bytes);
     let end = low + (requested / block * block).max(block);
     (end + block <= high).then(|| (Some(Area::new(low, end)), Area::new(end, high)))
 }
@@ -225,9 +220,7 @@ fn pace(run: &Run, stream: &Stream) -> Pace {
     let of_clock =
         |iops: f64| Pace::Clock(ArrivalProcess::fixed(iops * stream.share, run.arrivals));
     match &run.rate {
-        Rate::Max {
-            controlled: true, ..
-        } => Pace::Order(ArrivalProcess::fixed(
+        rate if rate.is_controlled() => Pace::Order(ArrivalProcess::fixed(
             CONTROLLED_IOPS * stream.share,
             // Spikes depend on the clock; only the order matters here.
             match run.arrivals {
@@ -253,21 +246,11 @@ pub(crate) fn controlled_gap_ns(share: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run::{DataContent, OpenFlags, Sizes, StorageDefinition, Stride};
+    use crate::run::{Sizes, StorageDefinition, Stride};
 
     /// Addresses of reads of `size` in strides, on a device with units of `unit_bytes`.
     fn strides(size: u64, unit_bytes: u64) -> Vec<u64> {
-        let sd = StorageDefinition {
-            name: "sd1".to_owned(),
-            path: "f".into(),
-            size_bytes: None,
-            threads: 1,
-            offset_bytes: 0,
-            align_bytes: None,
-            hit_area_bytes: 0,
-            open_flags: OpenFlags::default(),
-            content: DataContent::default(),
-        };
+        let sd = StorageDefinition::whole("sd1", "f");
         let stream = Stream {
             sizes: Sizes::Fixed(size),
             stride: Some(Stride {
@@ -301,14 +284,10 @@ mod tests {
         ] {
             let all = strides(size, unit);
             let is_whole = |address: &u64| address.is_multiple_of(multiple);
-            assert!(
-                all.len() == 2000 && all.iter().all(is_whole),
-                "{size} on {unit}"
-            );
-            assert!(
-                all.iter()
-                    .any(|address| !address.is_multiple_of(2 * multiple))
-            );
+            assert_eq!(all.len(), 2000);
+            assert!(all.iter().all(is_whole), "{size} on {unit}");
+            let is_odd = |address: &u64| !address.is_multiple_of(2 * multiple);
+            assert!(all.iter().any(is_odd));
         }
     }
 }

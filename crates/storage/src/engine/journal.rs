@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_under_way_is_told_apart() {
+    fn writes_in_progress_are_recovered_as_such() {
         let folder = tempfile::tempdir().unwrap();
         let settings = settings(folder.path());
         let mut proof = proof();

@@ -13,7 +13,7 @@ use load::clock::ns;
 use super::backend::{Backend, Completion, Request};
 use super::build::{Job, work_on};
 use super::collect::Collector;
-use super::error::{EngineError, Operation};
+use super::error::{EngineError, Obstacle, Operation};
 use super::figures::{EngineEvent, Outcome};
 use super::files::{Extent, SECTOR_BYTES};
 use super::message::Message;
@@ -73,11 +73,8 @@ impl<'a> MockDevice<'a> {
         report: &mut dyn FnMut(EngineEvent<'_>),
     ) -> Result<Outcome, EngineError> {
         check(run)?;
-        let extents = run
-            .storage
-            .iter()
-            .map(extent)
-            .collect::<Result<Vec<_>, _>>()?;
+        let extents = run.storage.iter().map(extent);
+        let extents = extents.collect::<Result<Vec<_>, _>>()?;
         let plans = plan::workers(run, 1)?;
         let sizes = extents.iter().map(|sd| sd.size_bytes).sum();
         let (sender, messages) = channel();
@@ -120,10 +117,7 @@ fn extent(sd: &StorageDefinition) -> Result<Extent, EngineError> {
     let length = || std::fs::metadata(&sd.path).ok().map(|file| file.len());
     let size_bytes = sd.size_bytes.or_else(length);
     Ok(Extent {
-        size_bytes: size_bytes.ok_or_else(|| EngineError::NoSize {
-            sd: sd.name.clone(),
-            path: sd.path.clone(),
-        })?,
+        size_bytes: size_bytes.ok_or_else(|| EngineError::of_sd(sd, Obstacle::NoSize))?,
         offset_bytes: sd.offset_bytes,
         spare_first_block: sd.is_device(),
         unit_bytes: SECTOR_BYTES,
@@ -168,14 +162,11 @@ impl Working<'_, '_> {
         let channel = self.free_at_ns.iter_mut().min();
         let channel = channel.expect("a device has a channel");
         *channel = now_ns.max(*channel) + ns(service);
+        let end_ns = *channel;
         let done_bytes = if request.is_sync { 0 } else { request.length };
         self.count += 1;
-        self.under_way.push(Reverse((
-            *channel,
-            self.count,
-            request.slot,
-            done_bytes as i32,
-        )));
+        let done = (end_ns, self.count, request.slot, done_bytes as i32);
+        self.under_way.push(Reverse(done));
     }
 }
 

@@ -3,7 +3,7 @@
 use super::buffers::PAGE_BYTES;
 use super::error::{EngineError, Operation};
 use super::ring::ENTRIES_MAX;
-use crate::run::{Rate, Run};
+use crate::run::Run;
 
 pub(crate) const STREAMS_MAX: usize = 4096;
 
@@ -33,14 +33,7 @@ impl LanePlan {
 pub(crate) fn workers(run: &Run, workers_max: usize) -> Result<Vec<Vec<LanePlan>>, EngineError> {
     let lanes = lanes(run)?;
     // Shares over all SDs need one worker that sees all of them.
-    let is_one = matches!(
-        run.rate,
-        Rate::Max {
-            controlled: true,
-            ..
-        }
-    );
-    let count = if is_one {
+    let count = if run.rate.is_controlled() {
         1
     } else {
         workers_max.clamp(1, lanes.len().max(1))
@@ -51,45 +44,34 @@ pub(crate) fn workers(run: &Run, workers_max: usize) -> Result<Vec<Vec<LanePlan>
     }
     for lanes in &workers {
         let places: u64 = lanes.iter().map(|lane| u64::from(lane.limit)).sum();
-        if places > u64::from(ENTRIES_MAX) {
-            return Err(EngineError::TooMany {
-                run: run.name.clone(),
-                count: places,
-                what: "I/Os in flight on one worker",
-                limit: u64::from(ENTRIES_MAX),
-            });
+        let limit = u64::from(ENTRIES_MAX);
+        if places > limit {
+            let what = "I/Os in flight on one worker";
+            return Err(EngineError::too_many(run, places, what, limit));
         }
     }
     Ok(workers)
 }
 
 fn lanes(run: &Run) -> Result<Vec<LanePlan>, EngineError> {
-    let unusable = |what: String| EngineError::Unusable {
-        run: run.name.clone(),
-        what,
-    };
     if run.streams.is_empty() {
-        return Err(unusable(
-            "it has no streams; give it a wd= and an sd=".to_owned(),
-        ));
+        let what = "it has no streams; give it a wd= and an sd=";
+        return Err(EngineError::unusable(run, what));
     }
-    if run.streams.len() > STREAMS_MAX {
-        return Err(EngineError::TooMany {
-            run: run.name.clone(),
-            count: run.streams.len() as u64,
-            what: "streams",
-            limit: STREAMS_MAX as u64,
-        });
+    let (count, limit) = (run.streams.len() as u64, STREAMS_MAX as u64);
+    if count > limit {
+        return Err(EngineError::too_many(run, count, "streams", limit));
     }
     if let Some(limit) = run.threads_shared {
         let all = (0..run.streams.len()).collect();
         return Ok(vec![lane(run, limit, all)]);
     }
     if let Some(stream) = run.streams.iter().find(|stream| stream.storage.len() != 1) {
-        return Err(unusable(format!(
+        let what = format!(
             "WD {} works on several SDs as one without a common threads=; add threads= to the rd",
             stream.workload
-        )));
+        );
+        return Err(EngineError::unusable(run, what));
     }
     let of = |sd: usize| -> Vec<usize> {
         (0..run.streams.len())
@@ -105,10 +87,8 @@ fn lanes(run: &Run) -> Result<Vec<LanePlan>, EngineError> {
 fn lane(run: &Run, limit: u32, streams: Vec<usize>) -> LanePlan {
     let of = |wanted: fn(f64) -> bool| {
         let sizes = streams.iter().map(|stream| &run.streams[*stream]);
-        let largest = sizes
-            .filter(|stream| wanted(stream.read_pct))
-            .map(|stream| stream.size_bytes_max())
-            .max();
+        let sizes = sizes.filter(|stream| wanted(stream.read_pct));
+        let largest = sizes.map(|stream| stream.size_bytes_max()).max();
         (largest.unwrap_or(0) as usize).next_multiple_of(PAGE_BYTES)
     };
     let reads = of(|read_pct| read_pct > 0.0);

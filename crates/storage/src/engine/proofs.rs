@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::buffers::Buffers;
-use super::error::{EngineError, IoFault, Operation};
+use super::error::{EngineError, IoFault, Obstacle, Operation};
 use super::files::{Extent, OpenStorage, SECTOR_BYTES};
 use super::journal::{Journal, Left, recover};
 use super::proof::{BLOCKS_MAX, Corruption, Proof};
@@ -98,9 +98,8 @@ impl Validated {
         sd: &StorageDefinition,
         proofs: Option<&Proofs>,
     ) -> Result<(), EngineError> {
-        let closed = self
-            .journal
-            .map_or(Ok(()), |journal| journal.finish(&self.proof));
+        let journal = self.journal;
+        let closed = journal.map_or(Ok(()), |journal| journal.finish(&self.proof));
         if let Some(proofs) = proofs {
             let mut proof = self.proof;
             proof.proven = 0;
@@ -113,38 +112,26 @@ impl Validated {
 /// A proof without knowledge, or the reason why the SD cannot be validated.
 pub(crate) fn empty(run: &Run, index: usize, extent: &Extent) -> Result<Proof, EngineError> {
     let sd = &run.storage[index];
-    let unusable = |what: String| EngineError::Unusable {
-        run: run.name.clone(),
-        what,
-    };
     let block = run.transfer_bytes_min(index);
     let sizes = run.streams_beside(index);
     let sizes = sizes.flat_map(|stream| stream.sizes.parts_bytes());
-    let are_whole = sizes
-        .chain(sd.align_bytes)
-        .all(|size| size.is_multiple_of(block));
+    let mut sizes = sizes.chain(sd.align_bytes);
+    let are_whole = sizes.all(|size| size.is_multiple_of(block));
     if !are_whole || !block.is_multiple_of(SECTOR_BYTES) {
-        return Err(unusable(format!(
+        let what = format!(
             "SD {} cannot be validated: all transfers and align= must be multiples of the smallest transfer, which \
              must be a multiple of 512",
             sd.name
-        )));
+        );
+        return Err(EngineError::unusable(run, what));
     }
     let blocks = extent.size_bytes / block;
     if blocks > BLOCKS_MAX {
-        return Err(EngineError::TooMany {
-            run: run.name.clone(),
-            count: blocks,
-            what: "blocks to be validated on one SD",
-            limit: BLOCKS_MAX,
-        });
+        let what = "blocks to be validated on one SD";
+        return Err(EngineError::too_many(run, blocks, what, BLOCKS_MAX));
     }
-    Ok(Proof::new(
-        &sd.name,
-        extent.size_bytes,
-        block,
-        extent.offset_bytes,
-    ))
+    let (size_bytes, offset_bytes) = (extent.size_bytes, extent.offset_bytes);
+    Ok(Proof::new(&sd.name, size_bytes, block, offset_bytes))
 }
 
 /// Reads the blocks that the journal knows, and settles those whose write was in progress: old, new, or corrupted.
@@ -181,18 +168,15 @@ fn prove_all(
             // SAFETY: the mapping is at least this long, and nothing else refers to it.
             let data = unsafe { std::slice::from_raw_parts_mut(buffer.at(0), length) };
             let at = block * proof.block_bytes;
-            open.file
-                .read_exact_at(data, at + open.extent.offset_bytes)
-                .map_err(|reason| EngineError::Open {
-                    sd: sd.name.clone(),
-                    path: sd.path.clone(),
-                    access: "verifying what the journal recorded",
-                    reason,
-                })?;
+            let read = open.file.read_exact_at(data, at + open.extent.offset_bytes);
+            read.map_err(|reason| {
+                let access = "verifying what the journal recorded";
+                EngineError::of_sd(sd, Obstacle::Open { access, reason })
+            })?;
             for (number, content) in (block..end).zip(data.chunks(proof.block_bytes as usize)) {
                 let new = under_way.get(&number).filter(|_| is_open(&number)).copied();
                 if let Err(corruption) = settle(&mut proof, number, new, content, &mut found) {
-                    recovered.tell(sd, corruption, proof.block_bytes);
+                    recovered.report(sd, corruption, proof.block_bytes);
                 }
             }
         } else {
@@ -244,7 +228,7 @@ impl Recovered {
         self.journals.iter().map(blocks).sum()
     }
 
-    fn tell(&mut self, sd: &StorageDefinition, corruption: Corruption, size_bytes: u64) {
+    fn report(&mut self, sd: &StorageDefinition, corruption: Corruption, size_bytes: u64) {
         self.faults_count += 1;
         if self.faults.len() < FAULTS_MAX {
             self.faults.push(IoFault {

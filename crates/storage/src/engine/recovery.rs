@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counts_are_told() {
+    fn counts_are_in_the_remark() {
         let mut found = Recovery {
             sd: "sd1".to_owned(),
             proven: 500,

@@ -94,33 +94,23 @@ impl Drop for Ring {
 
 fn build(entries: u32) -> io::Result<(IoUring, RingFeatures)> {
     type SetUp = fn(&mut Builder);
-    let ways: [(SetUp, bool, bool); 3] = [
-        (
-            |builder| {
-                builder.setup_single_issuer().setup_defer_taskrun();
-            },
-            true,
-            true,
-        ),
-        (
-            |builder| {
-                builder.setup_coop_taskrun();
-            },
-            false,
-            false,
-        ),
-        (|_| {}, false, false),
-    ];
+    fn best(builder: &mut Builder) {
+        builder.setup_single_issuer().setup_defer_taskrun();
+    }
+    fn older(builder: &mut Builder) {
+        builder.setup_coop_taskrun();
+    }
+    let ways: [(SetUp, bool); 3] = [(best, true), (older, false), (|_| {}, false)];
     let mut refusal = io::Error::from(io::ErrorKind::Unsupported);
-    for (set_up, single_issuer, deferred_task_work) in ways {
+    for (set_up, is_best) in ways {
         let mut builder = IoUring::builder();
         builder.setup_clamp();
         set_up(&mut builder);
         match builder.build(entries) {
             Ok(ring) => {
                 let features = RingFeatures {
-                    single_issuer,
-                    deferred_task_work,
+                    single_issuer: is_best,
+                    deferred_task_work: is_best,
                     fixed_buffers: false,
                     fixed_files: false,
                 };
@@ -179,52 +169,36 @@ impl Backend for Ring {
 
 #[inline]
 fn entry(request: &Request, features: RingFeatures, descriptors: &[i32]) -> squeue::Entry {
-    let Request {
-        buffer,
-        length,
-        offset,
-        ..
-    } = *request;
+    let (buffer, length) = (request.buffer, request.length);
     let fixed = Fixed(request.file);
     let plain = Fd(descriptors[request.file as usize]);
-    if request.is_sync {
+    // A macro, because the types of operations and of their files differ.
+    macro_rules! built {
+        ($operation:ident($file:expr) $(, $buffer:literal)?) => {
+            opcode::$operation::new($file, buffer, length $(, $buffer)?)
+                .offset(request.offset)
+                .build()
+        };
+    }
+    let entry = if request.is_sync {
         let entry = if features.fixed_files {
             opcode::Fsync::new(fixed)
         } else {
             opcode::Fsync::new(plain)
         };
-        let entry = entry.flags(FsyncFlags::DATASYNC).build();
-        return entry.user_data(u64::from(request.slot));
-    }
-    let entry = match (
-        request.operation,
-        features.fixed_files,
-        features.fixed_buffers,
-    ) {
-        (Operation::Read, true, true) => opcode::ReadFixed::new(fixed, buffer, length, 0)
-            .offset(offset)
-            .build(),
-        (Operation::Read, true, false) => opcode::Read::new(fixed, buffer, length)
-            .offset(offset)
-            .build(),
-        (Operation::Read, false, true) => opcode::ReadFixed::new(plain, buffer, length, 0)
-            .offset(offset)
-            .build(),
-        (Operation::Read, false, false) => opcode::Read::new(plain, buffer, length)
-            .offset(offset)
-            .build(),
-        (Operation::Write, true, true) => opcode::WriteFixed::new(fixed, buffer, length, 0)
-            .offset(offset)
-            .build(),
-        (Operation::Write, true, false) => opcode::Write::new(fixed, buffer, length)
-            .offset(offset)
-            .build(),
-        (Operation::Write, false, true) => opcode::WriteFixed::new(plain, buffer, length, 0)
-            .offset(offset)
-            .build(),
-        (Operation::Write, false, false) => opcode::Write::new(plain, buffer, length)
-            .offset(offset)
-            .build(),
+        entry.flags(FsyncFlags::DATASYNC).build()
+    } else {
+        let is_fixed = (features.fixed_files, features.fixed_buffers);
+        match (request.operation, is_fixed) {
+            (Operation::Read, (true, true)) => built!(ReadFixed(fixed), 0),
+            (Operation::Read, (true, false)) => built!(Read(fixed)),
+            (Operation::Read, (false, true)) => built!(ReadFixed(plain), 0),
+            (Operation::Read, (false, false)) => built!(Read(plain)),
+            (Operation::Write, (true, true)) => built!(WriteFixed(fixed), 0),
+            (Operation::Write, (true, false)) => built!(Write(fixed)),
+            (Operation::Write, (false, true)) => built!(WriteFixed(plain), 0),
+            (Operation::Write, (false, false)) => built!(Write(plain)),
+        }
     };
     entry.user_data(u64::from(request.slot))
 }

@@ -25,7 +25,7 @@ use super::trace::{Trace, TraceRecord};
 use crate::run::Run;
 
 /// Faults that one worker describes; further ones are only counted.
-const FAULTS_TOLD_MAX: u64 = 64;
+const FAULTS_REPORTED_MAX: u64 = 64;
 /// Largest number of due I/Os that are counted at the end of one stream; drawing more would keep the user waiting.
 const UNSERVED_MAX: u64 = 50_000_000;
 /// On a device that is 90 % busy, the queue of a late start is gone after this many times its delay.
@@ -70,7 +70,7 @@ pub(crate) struct State {
     late_queued: u64,
     /// Until this time, queueing is attributed to the last late start.
     late_until_ns: u64,
-    faults_told: u64,
+    faults_reported: u64,
     stalls: Stalls,
     /// Latest time at which the loop should continue.
     due_ns: u64,
@@ -215,10 +215,10 @@ impl<B: Backend> Worker<'_, B> {
     #[cold]
     fn fault(&mut self, request: &Request, stream: usize, now_ns: u64, what: Fault) {
         self.shared.count_fault(now_ns);
-        if self.state.faults_told >= FAULTS_TOLD_MAX {
+        if self.state.faults_reported >= FAULTS_REPORTED_MAX {
             return;
         }
-        self.state.faults_told += 1;
+        self.state.faults_reported += 1;
         let sd = &self.run.storage[request.file as usize];
         // The receiver is gone only while the run is being torn down.
         let _ = self

@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn verdicts_are_told() {
+    fn verdicts_are_sentences() {
         let steady = of(&[9000.0, 5000.0, 5100.0, 5000.0, 4900.0, 5000.0]);
         assert!(steady.is_steady());
         assert_eq!(

@@ -4,6 +4,7 @@ use super::error::{LanguageError, Result};
 use super::format::FormatPolicy;
 use super::rd::{CURVE_IOPS, Rd};
 use super::sections::Sections;
+use super::words::Definition;
 use crate::run::{OpenFlags, Range, Run, Seek, Sizes, StorageDefinition, Stream};
 
 /// Limit of the runs of one matrix, because several rounds of each are in memory until the last round.
@@ -18,7 +19,7 @@ pub(super) fn timing(rd: &Rd) -> Result<()> {
         warmup_s,
         ..
     } = *rd;
-    let wrong = |what: String| Err(rd.place.wrong(format!("rd={}: {what}", rd.name)));
+    let wrong = |what: String| Err(rd.wrong(what));
     if elapsed_s < interval_s.saturating_mul(2) {
         return wrong(format!(
             "elapsed={elapsed_s} is less than two intervals of {interval_s} s; the first does not count"
@@ -39,7 +40,7 @@ pub(super) fn timing(rd: &Rd) -> Result<()> {
 
 /// Every RD needs a rate, and 0 is not allowed.
 pub(super) fn rates(rd: &Rd, is_first: bool) -> Result<()> {
-    let wrong = |what: &str| Err(rd.place.wrong(format!("rd={}: {what}", rd.name)));
+    let wrong = |what: &str| Err(rd.wrong(what));
     if rd.rates.is_empty() || (!rd.variable && rd.rates.contains(&0.0)) {
         return wrong("iorate= parameter is missing, or is 0; give a number, max or curve");
     }
@@ -57,12 +58,9 @@ pub(super) fn matrix(rd: &Rd, runs: usize) -> Result<()> {
     if rd.steady.is_none_or(|steady| steady.matrix.is_none()) {
         return Ok(());
     }
-    let wrong = |what: String| Err(rd.place.wrong(format!("rd={}: {what}", rd.name)));
-    if rd
-        .rates
-        .iter()
-        .any(|rate| *rate < 0.0 || *rate == CURVE_IOPS)
-    {
+    let wrong = |what: String| Err(rd.wrong(what));
+    let is_relative = |rate: &f64| *rate < 0.0 || *rate == CURVE_IOPS;
+    if rd.rates.iter().any(is_relative) {
         return wrong(
             "steady=matrix needs a rate for each run; give iorate= numbers or max, not a curve or a percentage"
                 .to_owned(),
@@ -128,11 +126,8 @@ fn concatenated(run: &Run) -> Option<&'static str> {
             "concatenated SDs need threads= of wd= or rd=, the number of I/Os in flight over all SDs; add one",
         );
     }
-    if run
-        .storage
-        .iter()
-        .any(|sd| sd.offset_bytes > 0 || sd.align_bytes.is_some())
-    {
+    let is_moved = |sd: &StorageDefinition| sd.offset_bytes > 0 || sd.align_bytes.is_some();
+    if run.storage.iter().any(is_moved) {
         return Some("offset= and align= cannot be used with concatenated SDs");
     }
     if !run.streams.iter().all(plain) {
@@ -143,35 +138,30 @@ fn concatenated(run: &Run) -> Option<&'static str> {
 
 /// Blocks keep their stamps from run to run, so sizes must fit over all of them.
 pub(super) fn validation_over_all(runs: &[Run], sections: &Sections) -> Result<()> {
-    let validated = |run: &&Run| run.storage.iter().any(|sd| sd.content.validation.is_some());
-    let sizes: Vec<u64> = runs
+    let is_validated = |sd: &StorageDefinition| sd.content.validation.is_some();
+    let validated = runs
         .iter()
-        .filter(validated)
-        .flat_map(|run| &run.streams)
+        .filter(|run| run.storage.iter().any(is_validated));
+    let streams = validated.flat_map(|run| &run.streams);
+    let sizes: Vec<u64> = streams
         .flat_map(|stream| stream.sizes.parts_bytes())
         .collect();
     let Some(smallest) = sizes.iter().min() else {
         return Ok(());
     };
-    let place = |name: &str| {
-        sections
-            .sds
-            .named
-            .iter()
-            .find(|sd| sd.name == name)
-            .map(|sd| &sd.place)
+    let sds = runs.iter().flat_map(|run| &run.storage);
+    let mut long = sds.filter(|sd| sd.name.len() > STAMPED_NAME_MAX);
+    let defined = |sd: &StorageDefinition| {
+        let mut all = sections.sds.named.iter();
+        all.find(|defined| defined.name == sd.name)
     };
-    for sd in runs.iter().flat_map(|run| &run.storage) {
-        let (Some(place), true) = (place(&sd.name), sd.name.len() > STAMPED_NAME_MAX) else {
-            continue;
-        };
-        return Err(place.wrong(format!(
-            "sd={}: with data validation, the name of an SD has at most {STAMPED_NAME_MAX} characters",
-            sd.name
+    if let Some(sd) = long.find_map(defined) {
+        return Err(sd.wrong(format!(
+            "with data validation, the name of an SD has at most {STAMPED_NAME_MAX} characters"
         )));
     }
     match sizes.iter().find(|size| **size % smallest != 0) {
-        Some(size) => Err(super::LanguageError::Command(format!(
+        Some(size) => Err(LanguageError::Command(format!(
             "with data validation, all transfer sizes must be multiples of the smallest; {size} is not a multiple of {smallest}"
         ))),
         None => Ok(()),

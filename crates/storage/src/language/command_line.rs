@@ -1,7 +1,6 @@
 //! Options after the verb, in the form of wrappers and scripts.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use super::content::{journal_letters, validation_letters};
 use super::error::{LanguageError, Position, Result};
@@ -105,10 +104,7 @@ impl CommandLine {
         let parameter = Parameter {
             key: format!("-{letter}"),
             values: vec![value.to_owned()],
-            place: Position {
-                file: Arc::from("command line"),
-                line: 1,
-            },
+            place: Position::new("command line", 1),
         };
         match letter {
             "o" => self.output = Some(value.to_owned()),

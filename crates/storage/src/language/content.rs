@@ -5,87 +5,82 @@ use super::lexer::Parameter;
 use super::value::begins;
 use crate::run::{Journal, Validation};
 
+/// Word of a parameter, letter of an option, and its effect.
+type Settings<T> = &'static [(&'static str, Option<char>, fn(&mut T))];
+
+const VALIDATION: Settings<Validation> = &[
+    ("yes", None, |_| {}),
+    ("read_after_write", Some('r'), |it| {
+        it.read_after_write = true
+    }),
+    ("no_preread", Some('w'), |it| it.no_preread = true),
+    ("ignore_zero_reads", None, |it| it.ignore_zero_reads = true),
+    // Only the time of the last good access is not stored.
+    ("time", Some('t'), |_| {}),
+];
+const JOURNAL: Settings<Journal> = &[
+    ("yes", None, |_| {}),
+    ("recover", Some('r'), |it| it.recover = true),
+    ("noflush", Some('n'), |it| it.no_flush = true),
+    ("maponly", Some('m'), |it| it.map_only = true),
+    ("only", Some('o'), |it| {
+        (it.recover, it.recover_only) = (true, true)
+    }),
+    ("skip_read_all", Some('s'), |it| it.skip_read_all = true),
+    ("ignore_pending", Some('i'), |it| it.ignore_pending = true),
+];
+
 /// `validate=yes`, `validate=(read_after_write,…)`; `None` for `no`.
 pub(super) fn validation(parameter: &Parameter) -> Result<Option<Validation>> {
-    let mut validation = Validation::default();
-    for word in &parameter.values {
-        match word.as_str() {
-            word if begins("no", word) => return Ok(None),
-            word if begins("yes", word) => {}
-            word if begins("read_after_write", word) => validation.read_after_write = true,
-            word if begins("no_preread", word) => validation.no_preread = true,
-            word if begins("ignore_zero_reads", word) => validation.ignore_zero_reads = true,
-            // Only the time of the last good access is not stored.
-            word if begins("time", word) => {}
-            _ => {
-                return Err(parameter.wrong(
-                    "supported values are yes, no, read_after_write, no_preread, ignore_zero_reads and time",
-                ));
-            }
-        }
-    }
-    Ok(Some(validation))
+    read(
+        parameter,
+        VALIDATION,
+        "supported values are yes, no, read_after_write, no_preread, ignore_zero_reads and time",
+    )
 }
 
 /// `journal=yes`, `journal=(recover,noflush,…)`; `None` for `no`.
 pub(super) fn journal(parameter: &Parameter) -> Result<Option<Journal>> {
-    let mut journal = Journal::default();
-    for word in &parameter.values {
-        match word.as_str() {
-            word if begins("no", word) => return Ok(None),
-            word if begins("yes", word) => {}
-            word if begins("recover", word) => journal.recover = true,
-            word if begins("noflush", word) => journal.no_flush = true,
-            word if begins("maponly", word) => journal.map_only = true,
-            word if begins("only", word) => {
-                journal.recover = true;
-                journal.recover_only = true;
-            }
-            word if begins("skip_read_all", word) => journal.skip_read_all = true,
-            word if begins("ignore_pending", word) => journal.ignore_pending = true,
-            word if word.starts_with("max=") => {
-                return Err(
-                    parameter.wrong("the size of the journal cannot be limited; leave max= out")
-                );
-            }
-            _ => {
-                return Err(parameter.wrong(
-                    "supported values are yes, no, recover, noflush, maponly, only, skip_read_all and ignore_pending",
-                ));
-            }
-        }
+    if parameter.values.iter().any(|word| word.starts_with("max=")) {
+        return Err(parameter.wrong("the size of the journal cannot be limited; leave max= out"));
     }
-    Ok(Some(journal))
+    read(
+        parameter,
+        JOURNAL,
+        "supported values are yes, no, recover, noflush, maponly, only, skip_read_all and ignore_pending",
+    )
+}
+
+fn read<T: Default>(
+    parameter: &Parameter,
+    known: Settings<T>,
+    supported: &str,
+) -> Result<Option<T>> {
+    let mut settings = T::default();
+    for given in &parameter.values {
+        if begins("no", given) {
+            return Ok(None);
+        }
+        let found = known.iter().find(|(word, ..)| begins(word, given));
+        let (.., set) = found.ok_or_else(|| parameter.wrong(supported))?;
+        set(&mut settings);
+    }
+    Ok(Some(settings))
 }
 
 pub(super) fn validation_letters(letters: &str) -> Option<Validation> {
-    let mut validation = Validation::default();
-    for letter in letters.chars() {
-        match letter {
-            'r' => validation.read_after_write = true,
-            'w' => validation.no_preread = true,
-            't' => {}
-            _ => return None,
-        }
-    }
-    Some(validation)
+    of_letters(letters, VALIDATION)
 }
 
 pub(super) fn journal_letters(letters: &str) -> Option<Journal> {
-    let mut journal = Journal::default();
-    for letter in letters.chars() {
-        match letter {
-            'r' => journal.recover = true,
-            'n' => journal.no_flush = true,
-            'm' => journal.map_only = true,
-            'o' => {
-                journal.recover = true;
-                journal.recover_only = true;
-            }
-            'i' => journal.ignore_pending = true,
-            's' => journal.skip_read_all = true,
-            _ => return None,
-        }
+    of_letters(letters, JOURNAL)
+}
+
+fn of_letters<T: Default>(letters: &str, known: Settings<T>) -> Option<T> {
+    let mut settings = T::default();
+    for given in letters.chars() {
+        let (.., set) = known.iter().find(|(_, letter, _)| *letter == Some(given))?;
+        set(&mut settings);
     }
-    Some(journal)
+    Some(settings)
 }

@@ -38,10 +38,13 @@ pub enum LanguageError {
 }
 
 impl Position {
+    pub(super) fn new(file: impl Into<Arc<str>>, line: u32) -> Self {
+        let file = file.into();
+        Self { file, line }
+    }
+
     pub(super) fn wrong(&self, what: impl Into<String>) -> LanguageError {
-        LanguageError::At {
-            place: self.clone(),
-            what: what.into(),
-        }
+        let (place, what) = (self.clone(), what.into());
+        LanguageError::At { place, what }
     }
 }

@@ -8,6 +8,7 @@ use super::rd::{CURVE_IOPS, MAX_IOPS, Rd, SdChoice};
 use super::resolve::{PARTS_MAX, Resolver, too_many_parts};
 use super::sections::Sections;
 use super::value::number_text;
+use super::words::Definition;
 use crate::run::{CurvePoint, Rate, Run};
 
 pub(super) const RUNS_MAX: usize = 10_000;
@@ -15,16 +16,12 @@ pub(super) const RUNS_MAX: usize = 10_000;
 const SETS_SEED: u64 = 1;
 
 pub(super) fn runs(sections: &Sections, overrides: &Overrides) -> Result<Vec<Run>> {
+    let names = sections.sds.named.iter().map(|sd| sd.name.as_str());
     let mut expansion = Expansion {
         resolver: Resolver {
             sections,
             overrides,
-            sd_names: sections
-                .sds
-                .named
-                .iter()
-                .map(|sd| sd.name.as_str())
-                .collect(),
+            sd_names: names.collect(),
         },
         runs: Vec::new(),
         parts: 0,
@@ -51,11 +48,8 @@ struct Expansion<'a> {
     parts: usize,
 }
 
-/// SDs that replace those of the WDs, and the suffix of the run's name.
-struct SdSet {
-    suffix: String,
-    sds: Option<Vec<usize>>,
-}
+/// Suffix of the run's name, and the SDs that replace those of the WDs.
+type SdSet = (String, Option<Vec<usize>>);
 
 impl Expansion<'_> {
     fn add(&mut self, number: usize, rd: &Rd) -> Result<()> {
@@ -84,13 +78,9 @@ impl Expansion<'_> {
             )));
         }
         checks::matrix(&rd, many)?;
-        for set in sets {
-            let base = self.resolver.run(&rd, &set.suffix, set.sds.as_deref())?;
-            let combinations = rd
-                .loops
-                .iter()
-                .map(|over| over.values.len())
-                .product::<usize>();
+        let combinations: usize = rd.loops.iter().map(|over| over.values.len()).product();
+        for (suffix, sds) in sets {
+            let base = self.resolver.run(&rd, &suffix, sds.as_deref())?;
             for combination in 0..combinations {
                 let run = looped(&rd, &base, combination)?;
                 checks::run(&rd, &run)?;
@@ -101,44 +91,27 @@ impl Expansion<'_> {
     }
 
     fn push_rates(&mut self, rd: &Rd, run: &Run) -> Result<()> {
-        let controlled = matches!(
-            run.rate,
-            Rate::Max {
-                controlled: true,
-                ..
-            }
-        );
+        let controlled = run.rate.is_controlled();
         if let (true, Some(at)) = (rd.variable, &rd.rates_at) {
-            return self.push(
-                rd,
-                Run {
-                    rate: Rate::Variable {
-                        steps: rd.steps(at)?,
-                    },
-                    ..run.clone()
-                },
-            );
+            let steps = rd.steps(at)?;
+            return self.push(rd, with_rate(run, Rate::Variable { steps }));
         }
         for rate in &rd.rates {
             if *rate == CURVE_IOPS {
                 self.push_curve(rd, run, controlled)?;
                 continue;
             }
-            let mut one = run.clone();
-            one.rate = match *rate {
-                MAX_IOPS => Rate::Max {
-                    controlled,
-                    curve: false,
-                },
+            let rate_of_run = match *rate {
+                MAX_IOPS => Rate::max(controlled, false),
                 pct if pct < 0.0 => Rate::PercentOfPrevious { pct: -pct },
                 iops => Rate::Fixed { iops },
             };
+            let mut one = with_rate(run, rate_of_run);
             if rd.rates.len() > 1 {
                 if !one.loops.is_empty() {
                     one.loops.push(' ');
                 }
-                one.loops.push_str("iorate=");
-                one.loops.push_str(&rate_label(*rate));
+                one.loops += &format!("iorate={}", rate_label(*rate));
             }
             self.push(rd, one)?;
         }
@@ -147,31 +120,16 @@ impl Expansion<'_> {
 
     fn push_curve(&mut self, rd: &Rd, run: &Run, controlled: bool) -> Result<()> {
         let maximum_run = self.runs.len();
-        self.push(
-            rd,
-            Run {
-                rate: Rate::Max {
-                    controlled,
-                    curve: true,
-                },
-                ..run.clone()
-            },
-        )?;
+        self.push(rd, with_rate(run, Rate::max(controlled, true)))?;
         for pct in &rd.curve_pct {
-            let name = format!("{}_({}%)", run.name, number_text(*pct, false));
             let point = CurvePoint {
                 pct: *pct,
                 maximum_run,
                 shares_observed: !controlled,
             };
-            self.push(
-                rd,
-                Run {
-                    name,
-                    rate: Rate::Curve(point),
-                    ..run.clone()
-                },
-            )?;
+            let mut run = with_rate(run, Rate::Curve(point));
+            run.name = format!("{}_({}%)", run.name, number_text(*pct, false));
+            self.push(rd, run)?;
         }
         Ok(())
     }
@@ -192,46 +150,34 @@ impl Expansion<'_> {
         let name = |index: usize| self.resolver.sd_names[index];
         let count = self.resolver.sd_names.len();
         if count == 0 {
-            return Err(rd
-                .place
-                .wrong(format!("rd={}: no sd= is defined before it", rd.name)));
+            return Err(rd.wrong("no sd= is defined before it"));
         }
         Ok(match &rd.sds {
-            SdChoice::OfWorkloads => vec![SdSet {
-                suffix: String::new(),
-                sds: None,
-            }],
+            SdChoice::OfWorkloads => vec![(String::new(), None)],
             SdChoice::Named(patterns) => {
                 let sds = chosen(patterns, &self.resolver.sd_names, "sd", &rd.place)?;
-                vec![SdSet {
-                    suffix: String::new(),
-                    sds: Some(sds),
-                }]
+                vec![(String::new(), Some(sds))]
             }
             SdChoice::Single => (0..count)
-                .map(|index| SdSet {
-                    suffix: format!("_{}", name(index)),
-                    sds: Some(vec![index]),
-                })
+                .map(|index| (format!("_{}", name(index)), Some(vec![index])))
                 .collect(),
             SdChoice::Growing => (0..count)
-                .map(|last| SdSet {
-                    suffix: span(name(0), name(last)),
-                    sds: Some((0..=last).collect()),
-                })
+                .map(|last| (span(name(0), name(last)), Some((0..=last).collect())))
                 .collect(),
             SdChoice::Sets(many) => {
-                let sets = by_lot(count, *many);
-                let sets = sets.into_iter().map(|set| SdSet {
-                    suffix: set
-                        .iter()
-                        .map(|index| format!("_{}", name(*index)))
-                        .collect(),
-                    sds: Some(set),
-                });
-                sets.collect()
+                let names =
+                    |set: &[usize]| set.iter().map(|at| format!("_{}", name(*at))).collect();
+                let sets = by_lot(count, *many).into_iter();
+                sets.map(|set| (names(&set), Some(set))).collect()
             }
         })
+    }
+}
+
+fn with_rate(run: &Run, rate: Rate) -> Run {
+    Run {
+        rate,
+        ..run.clone()
     }
 }
 

@@ -11,35 +11,15 @@ use super::limits::{COMPRESSION_MAX, TRANSFER_BYTES_MAX};
 use super::precondition::Precondition;
 use super::refused::NO_COMMANDS;
 use super::value::{Unit, begins};
-use super::words::{Section, Setter, put};
+use super::words::{Keywords, Section, keywords, put};
 use crate::run::{Dedup, DuplicateSets, ErrorLimit, Journal, Validation};
 
 const DEDUP_RATIO_MAX: f64 = 1000.0;
 const DEDUP_SETS_DEFAULT_PCT: f64 = 5.0;
 const ERRORS_MAX: u64 = 1_000_000;
 const LOOPS_MAX: u64 = 10_000;
-
-pub(super) const DEDUP: &[&str] = &[
-    "dedupratio",
-    "dedupunit",
-    "dedupsets",
-    "deduphotsets",
-    "dedupflipflop",
-];
-/// How the other tool is started, reports and traces; read, and ignored.
-const WITHOUT_MEANING: &[&str] = &[
-    "create_anchors",
-    "report",
-    "report_run_totals",
-    "messagescan",
-    "port",
-    "ios_per_jvm",
-    "fwd_thread_adjust",
-    "misc",
-    "showlba",
-    "pattern_buffer",
-    "debug",
-];
+const NO_TIMEOUT: &str =
+    "a time-out is not supported; leave it out (Ctrl-C ends a run and keeps its results)";
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Repeat {
@@ -47,9 +27,9 @@ pub enum Repeat {
     Seconds(u32),
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct General {
-    pub compression_ratio: f64,
+    pub compression_ratio: Option<f64>,
     pub dedup: DedupParameters,
     pub pattern: Option<PathBuf>,
     pub validation: Option<Validation>,
@@ -65,24 +45,9 @@ pub(super) struct General {
     pub precondition: Option<Precondition>,
 }
 
-impl Default for General {
+impl Default for Repeat {
     fn default() -> Self {
-        Self {
-            compression_ratio: 1.0,
-            dedup: DedupParameters::default(),
-            pattern: None,
-            validation: None,
-            journal: None,
-            errors: ErrorLimit::default(),
-            format: FormatPolicy::default(),
-            format_bytes: None,
-            histogram: histogram::Buckets::default(),
-            concatenate: false,
-            skew_tolerance_pct: None,
-            repeat: Repeat::Times(1),
-            monitor: None,
-            precondition: None,
-        }
+        Self::Times(1)
     }
 }
 
@@ -95,63 +60,30 @@ pub(super) struct DedupParameters {
 
 impl Section for General {
     const HEAD: &'static str = "";
-    const KEYWORDS: &'static [(&'static [&'static str], Setter<Self>)] = &[
-        (&["compratio"], |general, p| {
-            put(&mut general.compression_ratio, ratio(p, COMPRESSION_MAX))
-        }),
-        (&["compression"], |general, p| {
-            put(&mut general.compression_ratio, share_to_ratio(p))
-        }),
-        (DEDUP, |general, p| general.dedup.set(p)),
-        (&["pattern"], |general, p| {
-            put(&mut general.pattern, p.word().map(|word| Some(word.into())))
-        }),
-        (&["data_errors", "dataerrors"], |general, p| {
-            put(&mut general.errors, errors(p))
-        }),
-        (&["validate"], |general, p| {
-            put(&mut general.validation, validation(p))
-        }),
-        (&["journal"], |general, p| {
-            put(&mut general.journal, journal(p))
-        }),
-        (&["startcmd", "start_cmd", "endcmd", "end_cmd"], |_, p| {
-            Err(p.wrong(NO_COMMANDS))
-        }),
-        (&["formatsds"], |general, p| {
-            put(&mut general.format, policy(p))
-        }),
-        (&["formatxfersize"], |general, p| {
-            let bytes = p.whole(512, TRANSFER_BYTES_MAX, Unit::Amount);
-            put(&mut general.format_bytes, bytes.map(Some))
-        }),
-        (&["histogram"], |general, p| {
-            put(&mut general.histogram, histogram::buckets(p))
-        }),
-        (&["monitor"], |general, p| {
-            put(&mut general.monitor, p.word().map(|word| Some(word.into())))
-        }),
-        (&["concatenatesds"], |general, p| {
-            put(&mut general.concatenate, p.yes())
-        }),
-        (&["abort_failed_skew"], |general, p| {
-            put(
-                &mut general.skew_tolerance_pct,
-                p.amount(Unit::Amount).map(Some),
-            )
-        }),
-        (&["timeout"], |_, p| {
-            Err(p.wrong(
-                "a time-out is not supported; leave it out (Ctrl-C ends a run and keeps its results)",
-            ))
-        }),
-        (&["loop"], |general, p| put(&mut general.repeat, repeat(p))),
-        (WITHOUT_MEANING, |_, _| Ok(())),
+    const KEYWORDS: Keywords<Self> = keywords! {
+        "compratio" => |general, p| put(&mut general.compression_ratio, ratio(p, COMPRESSION_MAX).map(Some));
+        "compression" => |general, p| put(&mut general.compression_ratio, share_to_ratio(p).map(Some));
+        "dedupratio" "dedupunit" "dedupsets" "deduphotsets" "dedupflipflop" => |general, p| general.dedup.set(p);
+        "pattern" => |general, p| put(&mut general.pattern, p.word().map(|word| Some(word.into())));
+        "data_errors" "dataerrors" => |general, p| put(&mut general.errors, errors(p));
+        "validate" => |general, p| put(&mut general.validation, validation(p));
+        "journal" => |general, p| put(&mut general.journal, journal(p));
+        "startcmd" "start_cmd" "endcmd" "end_cmd" => |_, p| Err(p.wrong(NO_COMMANDS));
+        "formatsds" => |general, p| put(&mut general.format, policy(p));
+        "formatxfersize" => |general, p|
+            put(&mut general.format_bytes, p.whole(512, TRANSFER_BYTES_MAX, Unit::Amount).map(Some));
+        "histogram" => |general, p| put(&mut general.histogram, histogram::buckets(p));
+        "monitor" => |general, p| put(&mut general.monitor, p.word().map(|word| Some(word.into())));
+        "concatenatesds" => |general, p| put(&mut general.concatenate, p.yes());
+        "abort_failed_skew" => |general, p| put(&mut general.skew_tolerance_pct, p.amount(Unit::Amount).map(Some));
+        "timeout" => |_, p| Err(p.wrong(NO_TIMEOUT));
+        "loop" => |general, p| put(&mut general.repeat, repeat(p));
+        // How the other tool is started, reports and traces: read, and ignored.
+        "create_anchors" "report" "report_run_totals" "messagescan" "port" "ios_per_jvm" => |_, _| Ok(());
+        "fwd_thread_adjust" "misc" "showlba" "pattern_buffer" "debug" => |_, _| Ok(());
         // Not in the language: last, so that nothing is an abbreviation of it.
-        (&["precondition"], |general, p| {
-            put(&mut general.precondition, Precondition::read(p).map(Some))
-        }),
-    ];
+        "precondition" => |general, p| put(&mut general.precondition, Precondition::read(p).map(Some));
+    };
 }
 
 impl DedupParameters {

@@ -93,7 +93,6 @@ fn microseconds(word: &str) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
 
     use super::super::error::Position;
     use super::*;
@@ -102,10 +101,7 @@ mod tests {
         buckets(&Parameter {
             key: "histogram".to_owned(),
             values: values.split(',').map(str::to_owned).collect(),
-            place: Position {
-                file: Arc::from("p"),
-                line: 1,
-            },
+            place: Position::new("p", 1),
         })
     }
 

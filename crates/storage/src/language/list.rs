@@ -8,10 +8,9 @@ use crate::run::{Range, Rate, Run, Seek, Sizes, Steady, Stream, curve_rate_iops}
 /// Number of WDs that are printed; a digest represents the others.
 const WORKLOADS_WRITTEN_MAX: usize = 40;
 
-/// Heading of every report of a run: `rd1; I/O rate: 2000; elapsed=4 warmup=1; For loops: None`. `rate_iops` is the
-/// actual rate of runs that depend on earlier runs.
+/// Heading of every report of a run: `rd1; I/O rate: 2000; elapsed=4 warmup=1; For loops: None`.
 #[must_use]
-pub fn heading(run: &Run, rate_iops: Option<f64>) -> String {
+pub fn heading(run: &Run) -> String {
     let elapsed = match run.elapsed_s {
         Some(seconds) => format!("elapsed={seconds}"),
         None => "elapsed=(none)".to_owned(),
@@ -32,14 +31,14 @@ pub fn heading(run: &Run, rate_iops: Option<f64>) -> String {
     format!(
         "RD={}; I/O rate: {}; {elapsed}{warmup}; For loops: {}{rounds}",
         run.name,
-        rate_text(run, rate_iops),
+        rate_text(run),
         run.loops_text()
     )
 }
 
-fn rate_text(run: &Run, rate_iops: Option<f64>) -> String {
-    match (&run.rate, rate_iops) {
-        (Rate::Max { controlled, curve }, _) => {
+fn rate_text(run: &Run) -> String {
+    match &run.rate {
+        Rate::Max { controlled, curve } => {
             let control = if *controlled {
                 "Controlled"
             } else {
@@ -48,18 +47,17 @@ fn rate_text(run: &Run, rate_iops: Option<f64>) -> String {
             let aim = if *curve { "curve" } else { "MAX" };
             format!("{control} {aim}")
         }
-        (Rate::Variable { steps }, _) => {
+        Rate::Variable { steps } => {
             let steps: Vec<String> = steps
                 .iter()
                 .map(|step| format!("{}*{}s", number_text(step.iops, false), step.seconds))
                 .collect();
             format!("variable {}", steps.join(" "))
         }
-        (_, Some(iops)) => number_text(iops, false),
-        (Rate::Fixed { iops }, None) => number_text(*iops, false),
+        Rate::Fixed { iops } => number_text(*iops, false),
         // Without results, the points of a curve assume a maximum of 10,000.
-        (Rate::Curve(point), None) => number_text(curve_rate_iops(0.0, point.pct), false),
-        (Rate::PercentOfPrevious { pct }, None) => {
+        Rate::Curve(point) => number_text(curve_rate_iops(0.0, point.pct), false),
+        Rate::PercentOfPrevious { pct } => {
             format!("{}% of the previous run", number_text(*pct, false))
         }
     }
@@ -69,7 +67,7 @@ fn rate_text(run: &Run, rate_iops: Option<f64>) -> String {
 pub fn simulation(runs: &[Run]) -> String {
     let mut text: String = runs
         .iter()
-        .map(|run| format!("Simulating {}\n", heading(run, None)))
+        .map(|run| format!("Simulating {}\n", heading(run)))
         .collect();
     text.push_str("Vdbench simulation completed successfully\n");
     text

@@ -5,7 +5,7 @@ use super::lexer::Parameter;
 use super::limits::{BYTES_MAX, COMPRESSION_MAX, SECTOR, THREADS_MAX, TRANSFER_BYTES_MAX};
 use super::value::{Unit, number_text};
 use super::wd::seek_of;
-use crate::run::{Run, Sizes};
+use crate::run::{Run, Sizes, StorageDefinition, Stream};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LoopOver {
@@ -32,11 +32,8 @@ impl Loop {
         for value in &values {
             check(over, *value, parameter)?;
         }
-        Ok(Self {
-            over,
-            values,
-            at: parameter.clone(),
-        })
+        let at = parameter.clone();
+        Ok(Self { over, values, at })
     }
 
     pub fn label(&self, value: f64) -> String {
@@ -55,66 +52,45 @@ impl Loop {
 
     /// Puts a value, which was checked when it was read, into a run.
     pub fn apply(&self, value: f64, run: &mut Run) -> Result<()> {
+        let mut streams = |set: &dyn Fn(&mut Stream)| run.streams.iter_mut().for_each(set);
+        let mut sds = |set: &dyn Fn(&mut StorageDefinition)| run.storage.iter_mut().for_each(set);
         match self.over {
-            LoopOver::XferSize => {
-                run.streams
-                    .iter_mut()
-                    .for_each(|stream| stream.sizes = Sizes::Fixed(value as u64));
-            }
+            LoopOver::XferSize => streams(&|it| it.sizes = Sizes::Fixed(value as u64)),
             LoopOver::Threads => match &mut run.threads_shared {
                 Some(threads) => *threads = value as u32,
-                None => run
-                    .storage
-                    .iter_mut()
-                    .for_each(|sd| sd.threads = value as u32),
+                None => sds(&|sd| sd.threads = value as u32),
             },
-            LoopOver::ReadPct => run
-                .streams
-                .iter_mut()
-                .for_each(|stream| stream.read_pct = value),
-            LoopOver::ReadHitPct => run
-                .streams
-                .iter_mut()
-                .for_each(|stream| stream.read_hit_pct = value),
-            LoopOver::WriteHitPct => run
-                .streams
-                .iter_mut()
-                .for_each(|stream| stream.write_hit_pct = value),
+            LoopOver::ReadPct => streams(&|it| it.read_pct = value),
+            LoopOver::ReadHitPct => streams(&|it| it.read_hit_pct = value),
+            LoopOver::WriteHitPct => streams(&|it| it.write_hit_pct = value),
             LoopOver::SeekPct => {
                 let seek = seek_of(&self.at, value)?;
-                run.streams.iter_mut().for_each(|stream| stream.seek = seek);
+                streams(&|it| it.seek = seek);
             }
-            LoopOver::HitArea => run
-                .storage
-                .iter_mut()
-                .for_each(|sd| sd.hit_area_bytes = value as u64),
-            LoopOver::CompRatio => {
-                run.storage
-                    .iter_mut()
-                    .for_each(|sd| sd.content.compression_ratio = value);
-            }
+            LoopOver::HitArea => sds(&|sd| sd.hit_area_bytes = value as u64),
+            LoopOver::CompRatio => sds(&|sd| sd.content.compression_ratio = value),
         }
         Ok(())
     }
 }
 
 fn check(over: LoopOver, value: f64, parameter: &Parameter) -> Result<()> {
+    let within = |low: f64, high: f64, what: &str| {
+        let fits = (low..=high).contains(&value);
+        fits.then_some(()).ok_or_else(|| parameter.wrong(what))
+    };
+    let whole = |low, high| parameter.whole_of(value, low, high).map(drop);
     match over {
-        LoopOver::XferSize => parameter.whole_of(value, 1, TRANSFER_BYTES_MAX).map(|_| ()),
-        LoopOver::Threads => parameter.whole_of(value, 1, THREADS_MAX).map(|_| ()),
+        LoopOver::XferSize => whole(1, TRANSFER_BYTES_MAX),
+        LoopOver::Threads => whole(1, THREADS_MAX),
         LoopOver::ReadPct | LoopOver::ReadHitPct | LoopOver::WriteHitPct => {
-            if (0.0..=100.0).contains(&value) {
-                return Ok(());
-            }
-            Err(parameter.wrong("must be percentages from 0 to 100"))
+            within(0.0, 100.0, "must be percentages from 0 to 100")
         }
-        LoopOver::SeekPct => seek_of(parameter, value).map(|_| ()),
-        LoopOver::HitArea => parameter.whole_of(value, SECTOR, BYTES_MAX).map(|_| ()),
+        LoopOver::SeekPct => seek_of(parameter, value).map(drop),
+        LoopOver::HitArea => whole(SECTOR, BYTES_MAX),
         LoopOver::CompRatio => {
-            if (1.0..=COMPRESSION_MAX).contains(&value) {
-                return Ok(());
-            }
-            Err(parameter.wrong(format!("must be ratios from 1 to {COMPRESSION_MAX}")))
+            let what = format!("must be ratios from 1 to {COMPRESSION_MAX}");
+            within(1.0, COMPRESSION_MAX, &what)
         }
     }
 }

@@ -89,16 +89,12 @@ fn known(names: &[&str], head: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
 
     use super::*;
 
     fn choose(patterns: &str) -> std::result::Result<Vec<usize>, String> {
         let patterns: Vec<String> = patterns.split(',').map(str::to_owned).collect();
-        let place = Position {
-            file: Arc::from("p"),
-            line: 1,
-        };
+        let place = Position::new("p", 1);
         chosen(&patterns, &["sd1", "sd2", "sd10", "log-1"], "sd", &place).map_err(|e| e.to_string())
     }
 

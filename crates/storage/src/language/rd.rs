@@ -9,7 +9,7 @@ use super::limits::IOPS_MAX;
 use super::loops::{Loop, LoopOver};
 use super::refused::{NO_COMMANDS, NO_FILE_SYSTEMS, NO_REPLAY};
 use super::value::{Unit, begins, number};
-use super::words::{Definition, Section, Setter, put};
+use super::words::{Definition, Keywords, Section, keywords, put};
 use crate::run::{Arrivals, DataLimit, OpenFlags, RateStep, Steady, Stop};
 
 /// Number for `max` in rates and in reports of the requested rate.
@@ -87,84 +87,52 @@ impl Default for Rd {
 }
 
 impl Definition for Rd {
-    fn name(&self) -> &str {
-        &self.name
+    fn label(&self) -> (&str, &Position) {
+        (&self.name, &self.place)
     }
 
-    fn label(&mut self) -> (&mut String, &mut Position) {
-        (&mut self.name, &mut self.place)
+    fn named(self, name: String, place: Position) -> Self {
+        Self {
+            name,
+            place,
+            ..self
+        }
     }
 }
 
 impl Section for Rd {
     const HEAD: &'static str = "rd";
-    const KEYWORDS: &'static [(&'static [&'static str], Setter<Self>)] = &[
-        (&["wd"], |rd, p| put(&mut rd.wds, Ok(p.values.clone()))),
-        (&["sd"], |rd, p| put(&mut rd.sds, sd_choice(p))),
-        (&["fsd"], no_file_systems),
-        (&["iorate"], |rd, p| {
-            rd.rates_at = Some(p.clone());
-            put(&mut rd.rates, rates(p))
-        }),
-        (&["maxdata"], |rd, p| {
-            put(&mut rd.stop.data_max, data_limit(p))
-        }),
-        (&["maxdataread", "maxdata_read"], |rd, p| {
-            put(&mut rd.stop.read_max, data_limit(p))
-        }),
-        (&["maxdatawritten", "maxdata_written"], |rd, p| {
-            put(&mut rd.stop.written_max, data_limit(p))
-        }),
-        (&["curve"], |rd, p| put(&mut rd.curve_pct, curve(p))),
-        (&["stopcurve"], |rd, p| {
-            put(
-                &mut rd.stop.response_ms_max,
-                p.amount(Unit::Amount).map(Some),
-            )
-        }),
-        (&["elapsed"], |rd, p| put(&mut rd.elapsed_s, seconds(p, 1))),
-        (&["interval"], |rd, p| {
-            put(&mut rd.interval_s, seconds(p, 1))
-        }),
-        (&["warmup"], |rd, p| put(&mut rd.warmup_s, seconds(p, 0))),
-        (&["replay"], |_, p| Err(p.wrong(NO_REPLAY))),
-        (&["pause"], |rd, p| put(&mut rd.pause_s, seconds(p, 0))),
-        (&["xfersize", "forxfersize"], |rd, p| {
-            rd.set_loop(LoopOver::XferSize, p)
-        }),
-        (&["threads", "forthreads"], |rd, p| {
-            rd.set_loop(LoopOver::Threads, p)
-        }),
-        (&["rdpct", "forrdpct"], |rd, p| {
-            rd.set_loop(LoopOver::ReadPct, p)
-        }),
-        (&["rhpct", "forrhpct"], |rd, p| {
-            rd.set_loop(LoopOver::ReadHitPct, p)
-        }),
-        (&["whpct", "forwhpct"], |rd, p| {
-            rd.set_loop(LoopOver::WriteHitPct, p)
-        }),
-        (&["seekpct", "forseekpct"], |rd, p| {
-            rd.set_loop(LoopOver::SeekPct, p)
-        }),
-        (&["hitarea", "forhitarea"], |rd, p| {
-            rd.set_loop(LoopOver::HitArea, p)
-        }),
-        (&["compratio", "forcompratio"], |rd, p| {
-            rd.set_loop(LoopOver::CompRatio, p)
-        }),
-        (&["distribution"], Self::set_distribution),
-        (&["startcmd", "start_cmd", "endcmd", "end_cmd"], |_, p| {
-            Err(p.wrong(NO_COMMANDS))
-        }),
-        (&["fwd", "fwdrate", "operations", "format"], no_file_systems),
-        (&["openflags"], |rd, p| {
-            put(&mut rd.open_flags, flags::open_flags(p).map(Some))
-        }),
-        (&["mount"], no_file_systems),
+    const KEYWORDS: Keywords<Self> = keywords! {
+        "wd" => |rd, p| put(&mut rd.wds, Ok(p.values.clone()));
+        "sd" => |rd, p| put(&mut rd.sds, sd_choice(p));
+        "fsd" => no_file_systems;
+        "iorate" => |rd, p| { rd.rates_at = Some(p.clone()); put(&mut rd.rates, rates(p)) };
+        "maxdata" => |rd, p| put(&mut rd.stop.data_max, data_limit(p));
+        "maxdataread" "maxdata_read" => |rd, p| put(&mut rd.stop.read_max, data_limit(p));
+        "maxdatawritten" "maxdata_written" => |rd, p| put(&mut rd.stop.written_max, data_limit(p));
+        "curve" => |rd, p| put(&mut rd.curve_pct, curve(p));
+        "stopcurve" => |rd, p| put(&mut rd.stop.response_ms_max, p.amount(Unit::Amount).map(Some));
+        "elapsed" => |rd, p| put(&mut rd.elapsed_s, seconds(p, 1));
+        "interval" => |rd, p| put(&mut rd.interval_s, seconds(p, 1));
+        "warmup" => |rd, p| put(&mut rd.warmup_s, seconds(p, 0));
+        "replay" => |_, p| Err(p.wrong(NO_REPLAY));
+        "pause" => |rd, p| put(&mut rd.pause_s, seconds(p, 0));
+        "xfersize" "forxfersize" => |rd, p| rd.set_loop(LoopOver::XferSize, p);
+        "threads" "forthreads" => |rd, p| rd.set_loop(LoopOver::Threads, p);
+        "rdpct" "forrdpct" => |rd, p| rd.set_loop(LoopOver::ReadPct, p);
+        "rhpct" "forrhpct" => |rd, p| rd.set_loop(LoopOver::ReadHitPct, p);
+        "whpct" "forwhpct" => |rd, p| rd.set_loop(LoopOver::WriteHitPct, p);
+        "seekpct" "forseekpct" => |rd, p| rd.set_loop(LoopOver::SeekPct, p);
+        "hitarea" "forhitarea" => |rd, p| rd.set_loop(LoopOver::HitArea, p);
+        "compratio" "forcompratio" => |rd, p| rd.set_loop(LoopOver::CompRatio, p);
+        "distribution" => Self::set_distribution;
+        "startcmd" "start_cmd" "endcmd" "end_cmd" => |_, p| Err(p.wrong(NO_COMMANDS));
+        "fwd" "fwdrate" "operations" "format" => no_file_systems;
+        "openflags" => |rd, p| put(&mut rd.open_flags, flags::open_flags(p).map(Some));
+        "mount" => no_file_systems;
         // Not in the language: last, so that nothing is an abbreviation of it.
-        (&["steady"], |rd, p| put(&mut rd.steady, steady(p))),
-    ];
+        "steady" => |rd, p| put(&mut rd.steady, steady(p));
+    };
 }
 
 impl Rd {
@@ -189,9 +157,8 @@ impl Rd {
                 word if begins("spike", word) => self.arrivals = Arrivals::Spike,
                 word if begins("variable", word) => self.variable = true,
                 _ => {
-                    return Err(parameter.wrong(
-                        "supported values are exponential, uniform, deterministic, spike and variable",
-                    ));
+                    let what = "supported values are exponential, uniform, deterministic, spike and variable";
+                    return Err(parameter.wrong(what));
                 }
             }
         }
@@ -200,27 +167,21 @@ impl Rd {
 
     pub fn steps(&self, parameter: &Parameter) -> Result<Vec<RateStep>> {
         if !self.rates.len().is_multiple_of(2) {
-            return Err(
-                parameter.wrong("with distribution=variable, give pairs iorate=(rate,seconds,…)")
-            );
+            let what = "with distribution=variable, give pairs iorate=(rate,seconds,…)";
+            return Err(parameter.wrong(what));
         }
         let mut steps = Vec::with_capacity(self.rates.len() / 2);
         for pair in self.rates.chunks_exact(2) {
-            if pair[0] < 0.0 || pair[0] >= CURVE_IOPS {
-                return Err(
-                    parameter.wrong("with distribution=variable, every rate must be a number")
-                );
+            let iops = pair[0];
+            if !(0.0..CURVE_IOPS).contains(&iops) {
+                let what = "with distribution=variable, every rate must be a number";
+                return Err(parameter.wrong(what));
             }
             let seconds = parameter.whole_of(pair[1], 1, u64::from(VARIABLE_SECONDS_MAX))? as u32;
-            steps.push(RateStep {
-                iops: pair[0],
-                seconds,
-            });
+            steps.push(RateStep { iops, seconds });
         }
-        let total = steps
-            .iter()
-            .map(|step| u64::from(step.seconds))
-            .sum::<u64>();
+        let seconds = steps.iter().map(|step| u64::from(step.seconds));
+        let total: u64 = seconds.sum();
         if total > u64::from(VARIABLE_SECONDS_MAX) {
             return Err(parameter.wrong(format!(
                 "the steps last {total} s in total; at most {VARIABLE_SECONDS_MAX} s are allowed"
@@ -275,11 +236,8 @@ fn rates(parameter: &Parameter) -> Result<Vec<f64>> {
 fn curve(parameter: &Parameter) -> Result<Vec<f64>> {
     const PCT_MAX: f64 = 1000.0;
     // `50%` means 50.
-    let points: Vec<f64> = parameter
-        .numbers(Unit::Amount)?
-        .iter()
-        .map(|point| point.abs())
-        .collect();
+    let points = parameter.numbers(Unit::Amount)?;
+    let points: Vec<f64> = points.iter().map(|point| point.abs()).collect();
     if points.iter().any(|point| *point < 1.0 || *point > PCT_MAX) {
         return Err(parameter.wrong(format!(
             "points of a curve must be percentages from 1 to {PCT_MAX}"

@@ -8,6 +8,7 @@ use super::sd::Sd;
 use super::sections::Sections;
 use super::shares::shares;
 use super::wd::Wd;
+use super::words::Definition;
 use crate::run::{DataContent, Journal, Range, Rate, Run, StorageDefinition, Stream, Validation};
 
 /// Limit of streams and SDs of one run, and of all runs together.
@@ -52,10 +53,7 @@ impl Resolver<'_> {
             interval_s: rd.interval_s,
             warmup_s: rd.warmup_s,
             pause_s: rd.pause_s,
-            rate: Rate::Max {
-                controlled: shares.controlled,
-                curve: false,
-            },
+            rate: Rate::max(shares.controlled, false),
             arrivals: rd.arrivals,
             stop: rd.stop,
             errors: self.sections.general.errors,
@@ -68,11 +66,8 @@ impl Resolver<'_> {
 
     fn sds_of(&self, rd: &Rd, wd: &Wd) -> Result<Vec<usize>> {
         if wd.sds.is_empty() {
-            let what = format!(
-                "rd={}: wd={} has no sd=; name SDs there or here",
-                rd.name, wd.name
-            );
-            return Err(rd.place.wrong(what));
+            let what = format!("wd={} has no sd=; name SDs there or here", wd.name);
+            return Err(rd.wrong(what));
         }
         chosen(&wd.sds, &self.sd_names, "sd", &wd.place)
     }
@@ -100,11 +95,8 @@ impl Resolver<'_> {
         }
         let concatenated = self.sections.general.concatenate;
         if wd.threads.is_some() && !concatenated {
-            let what = format!(
-                "wd={}: threads= of wd= is for concatenated SDs; give threads= to sd= or rd=",
-                wd.name
-            );
-            return Err(wd.place.wrong(what));
+            let what = "threads= of wd= is for concatenated SDs; give threads= to sd= or rd=";
+            return Err(wd.wrong(what));
         }
         let mut indices = Vec::with_capacity(sds.len());
         for sd in sds {
@@ -130,20 +122,16 @@ impl Resolver<'_> {
         let open_flags = rd.open_flags.or(wd.open_flags).unwrap_or(sd.open_flags);
         if let Some(index) = parts.index_of[number] {
             if parts.storage[index].open_flags != open_flags {
-                return Err(rd.place.wrong(format!(
-                    "rd={0}: its WDs open sd={1} with different openflags=; set openflags= in rd={0}",
-                    rd.name, sd.name
+                return Err(rd.wrong(format!(
+                    "its WDs open sd={} with different openflags=; set openflags= in rd={}",
+                    sd.name, rd.name
                 )));
             }
             return Ok(index);
         }
-        if self.sections.general.concatenate && (sd.range != Range::Whole || sd.requested_hit_area)
-        {
-            let what = format!(
-                "sd={}: range= and hitarea= cannot be used with concatenated SDs",
-                sd.name
-            );
-            return Err(sd.place.wrong(what));
+        let is_partial = sd.range != Range::Whole || sd.hit_area_bytes.is_some();
+        if self.sections.general.concatenate && is_partial {
+            return Err(sd.wrong("range= and hitarea= cannot be used with concatenated SDs"));
         }
         let index = parts.storage.len();
         parts.index_of[number] = Some(index);
@@ -157,22 +145,22 @@ impl Resolver<'_> {
     fn storage(&self, sd: &Sd) -> Result<StorageDefinition> {
         let general = &self.sections.general;
         let dedup = sd.dedup.resolved(general.dedup);
-        let dedup = dedup.map_err(|what| sd.place.wrong(format!("sd={}: {what}", sd.name)))?;
+        let dedup = dedup.map_err(|what| sd.wrong(what))?;
+        let whole = StorageDefinition::whole(&sd.name, sd.path()?);
         Ok(StorageDefinition {
-            name: sd.name.clone(),
-            path: sd.path()?,
             size_bytes: sd.size_bytes,
-            threads: sd.threads,
+            threads: sd.threads.unwrap_or(whole.threads),
             offset_bytes: sd.offset_bytes,
             align_bytes: sd.align_bytes,
-            hit_area_bytes: sd.hit_area_bytes,
+            hit_area_bytes: sd.hit_area_bytes.unwrap_or(whole.hit_area_bytes),
             open_flags: sd.open_flags,
             content: DataContent {
-                compression_ratio: general.compression_ratio,
+                compression_ratio: general.compression_ratio.unwrap_or(1.0),
                 dedup,
                 pattern: general.pattern.clone(),
                 validation: self.validation(sd),
             },
+            ..whole
         })
     }
 
@@ -181,9 +169,11 @@ impl Resolver<'_> {
         let (options, general) = (self.overrides, &self.sections.general);
         let requested = options.validation.as_ref().or(general.validation.as_ref());
         let journal = options.journal.as_ref().or(general.journal.as_ref());
+        let directory = sd.journal.clone();
+        let journal = journal.cloned();
         let journal = journal.map(|journal| Journal {
-            directory: sd.journal.clone(),
-            ..journal.clone()
+            directory,
+            ..journal
         });
         (requested.is_some() || journal.is_some()).then(|| Validation {
             journal,
@@ -193,9 +183,8 @@ impl Resolver<'_> {
 }
 
 pub(super) fn too_many_parts(rd: &Rd) -> super::LanguageError {
-    rd.place.wrong(format!(
-        "rd={}: runs, SDs and WDs multiply to more than {PARTS_MAX}; use fewer of one of them",
-        rd.name
+    rd.wrong(format!(
+        "runs, SDs and WDs multiply to more than {PARTS_MAX}; use fewer of one of them"
     ))
 }
 

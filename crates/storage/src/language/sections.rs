@@ -8,7 +8,7 @@ use super::rd::Rd;
 use super::refused::{NO_FILE_SYSTEMS, NO_REPLAY, ONE_MACHINE};
 use super::sd::Sd;
 use super::wd::Wd;
-use super::words::{Definitions, Section, nearest};
+use super::words::{Definition, Definitions, Section, nearest};
 
 const HEADS: [&str; 4] = ["hd", "sd", "wd", "rd"];
 
@@ -90,10 +90,7 @@ impl Sections {
             for replica in sd.replicas()? {
                 check_name(&replica)?;
                 if !names.insert(replica.name.clone()) {
-                    return Err(sd.place.wrong(format!(
-                        "sd={}: count= creates this name twice",
-                        replica.name
-                    )));
+                    return Err(replica.wrong("count= creates this name twice"));
                 }
                 all.push(replica);
                 Definitions::<Sd>::check_number(all.len(), &sd.place)?;
@@ -112,9 +109,9 @@ fn check_name(sd: &Sd) -> Result<()> {
         name if name.contains(is_odd) => "contains a slash or a control character",
         _ => return Ok(()),
     };
+    let name = sd.name.escape_debug();
     Err(sd.place.wrong(format!(
-        "sd={}: the name {what}, and files are named after it; use another",
-        sd.name.escape_debug()
+        "sd={name}: the name {what}, and files are named after it; use another"
     )))
 }
 
@@ -144,23 +141,17 @@ fn set_host(parameter: &Parameter) -> Result<()> {
 }
 
 fn known<S: Section>(is_known: bool, parameter: &Parameter) -> Result<()> {
-    if is_known {
-        Ok(())
-    } else {
-        Err(unknown(S::HEAD, &S::names(), parameter))
-    }
+    let error = || unknown(S::HEAD, &S::names(), parameter);
+    is_known.then_some(()).ok_or_else(error)
 }
 
 /// Error of a keyword that a section does not have; it says where the keyword belongs, or which one of `own` may be
 /// meant.
 fn unknown(section: &str, own: &[&str], parameter: &Parameter) -> LanguageError {
     let given = parameter.key.as_str();
+    let general = "the general parameters, which come first";
     let homes = [
-        (
-            "the general parameters, which come first",
-            "",
-            General::setter(given).is_some(),
-        ),
+        (general, "", General::setter(given).is_some()),
         ("sd=", "sd", Sd::setter(given).is_some()),
         ("wd=", "wd", Wd::setter(given).is_some()),
         ("rd=", "rd", Rd::setter(given).is_some()),

@@ -95,10 +95,7 @@ impl<'a> Sources<'a> {
             .replace('\r', "\n");
         let file: Arc<str> = path.display().to_string().into();
         for (number, line) in (1..).zip(text.lines()) {
-            let place = Position {
-                file: Arc::clone(&file),
-                line: number,
-            };
+            let place = Position::new(Arc::clone(&file), number);
             let text = self.substitute(line, &place)?;
             let text = text.trim();
             if text.starts_with("eof") {

@@ -214,7 +214,6 @@ fn range(text: &str, unit: Unit) -> Option<(f64, f64)> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
 
     use proptest::prelude::*;
 
@@ -225,10 +224,7 @@ mod tests {
         Parameter {
             key: "io".to_owned(),
             values: values.split(',').map(str::to_owned).collect(),
-            place: Position {
-                file: Arc::from("p"),
-                line: 3,
-            },
+            place: Position::new("p", 3),
         }
     }
 

@@ -6,7 +6,7 @@ use super::lexer::Parameter;
 use super::limits::{BYTES_MAX, IOPS_MAX, SECTOR, THREADS_MAX, TRANSFER_BYTES_MAX};
 use super::refused::host;
 use super::value::{Unit, begins, number};
-use super::words::{Definition, Section, Setter, put};
+use super::words::{Definition, Keywords, Section, keywords, put};
 use crate::run::{OpenFlags, Range, Seek, Sizes, Stride, WeightedSize};
 
 const TRANSFER_BYTES_DEFAULT: u64 = 4096;
@@ -61,59 +61,41 @@ impl Default for Wd {
 }
 
 impl Definition for Wd {
-    fn name(&self) -> &str {
-        &self.name
+    fn label(&self) -> (&str, &Position) {
+        (&self.name, &self.place)
     }
 
-    fn label(&mut self) -> (&mut String, &mut Position) {
-        (&mut self.name, &mut self.place)
+    fn named(self, name: String, place: Position) -> Self {
+        Self {
+            name,
+            place,
+            ..self
+        }
     }
 }
 
 impl Section for Wd {
     const HEAD: &'static str = "wd";
-    const KEYWORDS: &'static [(&'static [&'static str], Setter<Self>)] = &[
-        (&["sd"], |wd, p| put(&mut wd.sds, Ok(p.values.clone()))),
-        (&["skew"], |wd, p| put(&mut wd.skew_pct, p.percent())),
-        (&["xfersize"], |wd, p| put(&mut wd.sizes, sizes(p))),
-        (&["rdpct", "readpct"], |wd, p| {
-            put(&mut wd.read_pct, p.percent().map(f64::trunc))
-        }),
-        (&["writepct", "wrpct"], |wd, p| {
-            put(&mut wd.read_pct, p.percent().map(|pct| 100.0 - pct.trunc()))
-        }),
-        (&["range"], |wd, p| {
-            put(&mut wd.range, flags::range(p).map(Some))
-        }),
-        (&["hotband"], |wd, p| {
-            put(&mut wd.hot_band, flags::range(p).map(Some))
-        }),
-        (&["seekpct"], |wd, p| put(&mut wd.seek, seek(p))),
-        (&["stride"], |wd, p| {
-            put(&mut wd.stride, stride(p).map(Some))
-        }),
-        (&["priority"], |wd, p| {
-            put(&mut wd.priority, count(p, 1, 1000).map(Some))
-        }),
-        (&["iorate"], |wd, p| {
-            put(&mut wd.iops, fixed_rate(p).map(Some))
-        }),
-        (&["rhpct"], |wd, p| put(&mut wd.read_hit_pct, p.percent())),
-        (&["whpct"], |wd, p| put(&mut wd.write_hit_pct, p.percent())),
-        (&["host", "hd"], |_, p| host(p)),
-        (&["openflags"], |wd, p| {
-            put(&mut wd.open_flags, flags::open_flags(p).map(Some))
-        }),
-        (&["user"], |_, p| {
-            Err(p.wrong("user classes are not supported; leave it out"))
-        }),
-        (&["threads"], |wd, p| {
-            put(&mut wd.threads, count(p, 1, THREADS_MAX).map(Some))
-        }),
-        (&["streams"], |wd, p| {
-            put(&mut wd.streams, count(p, 2, STREAMS_MAX))
-        }),
-    ];
+    const KEYWORDS: Keywords<Self> = keywords! {
+        "sd" => |wd, p| put(&mut wd.sds, Ok(p.values.clone()));
+        "skew" => |wd, p| put(&mut wd.skew_pct, p.percent());
+        "xfersize" => |wd, p| put(&mut wd.sizes, sizes(p));
+        "rdpct" "readpct" => |wd, p| put(&mut wd.read_pct, p.percent().map(f64::trunc));
+        "writepct" "wrpct" => |wd, p| put(&mut wd.read_pct, p.percent().map(|pct| 100.0 - pct.trunc()));
+        "range" => |wd, p| put(&mut wd.range, flags::range(p).map(Some));
+        "hotband" => |wd, p| put(&mut wd.hot_band, flags::range(p).map(Some));
+        "seekpct" => |wd, p| put(&mut wd.seek, seek(p));
+        "stride" => |wd, p| put(&mut wd.stride, stride(p).map(Some));
+        "priority" => |wd, p| put(&mut wd.priority, count(p, 1, 1000).map(Some));
+        "iorate" => |wd, p| put(&mut wd.iops, fixed_rate(p).map(Some));
+        "rhpct" => |wd, p| put(&mut wd.read_hit_pct, p.percent());
+        "whpct" => |wd, p| put(&mut wd.write_hit_pct, p.percent());
+        "host" "hd" => |_, p| host(p);
+        "openflags" => |wd, p| put(&mut wd.open_flags, flags::open_flags(p).map(Some));
+        "user" => |_, p| Err(p.wrong("user classes are not supported; leave it out"));
+        "threads" => |wd, p| put(&mut wd.threads, count(p, 1, THREADS_MAX).map(Some));
+        "streams" => |wd, p| put(&mut wd.streams, count(p, 2, STREAMS_MAX));
+    };
 }
 
 fn count(parameter: &Parameter, low: u64, high: u64) -> Result<u32> {
@@ -136,10 +118,8 @@ fn sizes(parameter: &Parameter) -> Result<Sizes> {
 fn uniform(parameter: &Parameter, min: f64, max: f64, align: f64) -> Result<Sizes> {
     let sectors = |value| parameter.whole_of(value, SECTOR, TRANSFER_BYTES_MAX);
     let (min_bytes, max_bytes, align_bytes) = (sectors(min)?, sectors(max)?, sectors(align)?);
-    if [min_bytes, max_bytes, align_bytes]
-        .iter()
-        .any(|bytes| bytes % SECTOR != 0)
-    {
+    let all = [min_bytes, max_bytes, align_bytes];
+    if all.iter().any(|bytes| bytes % SECTOR != 0) {
         return Err(parameter.wrong("min, max and align must be multiples of 512"));
     }
     if min_bytes % align_bytes != 0 || max_bytes % align_bytes != 0 || max_bytes < min_bytes {
@@ -185,9 +165,9 @@ fn weighted(parameter: &Parameter, numbers: &[f64]) -> Result<Sizes> {
 /// A percentage of random I/Os, or the name of an order.
 fn seek(parameter: &Parameter) -> Result<Seek> {
     let wrong = || {
-        parameter.wrong(
-            "give a percentage, random, sequential, seqnz, eof, poisson or (poisson,divisor)",
-        )
+        let what =
+            "give a percentage, random, sequential, seqnz, eof, poisson or (poisson,divisor)";
+        parameter.wrong(what)
     };
     if let [word, divisor] = parameter.values.as_slice() {
         let divisor = number(divisor, Unit::Amount).filter(|divisor| *divisor > 0.0);
@@ -197,19 +177,20 @@ fn seek(parameter: &Parameter) -> Result<Seek> {
         };
     }
     let word = parameter.word()?;
-    match number(word, Unit::Amount) {
-        Some(pct) => seek_of(parameter, pct),
-        None if begins("sequential", word) => Ok(Seek::Sequential),
-        None if begins("seqnz", word) || begins("sequentialnz", word) => {
-            Ok(Seek::SequentialFromRandom)
-        }
-        None if begins("random", word) => Ok(Seek::Random { pct: 100.0 }),
-        None if begins("eof", word) => Ok(Seek::SequentialToEnd),
-        None if begins("poisson", word) => Ok(Seek::Poisson {
-            divisor: POISSON_DIVISOR,
-        }),
-        None => Err(wrong()),
+    if let Some(pct) = number(word, Unit::Amount) {
+        return seek_of(parameter, pct);
     }
+    let divisor = POISSON_DIVISOR;
+    let orders = [
+        ("sequential", Seek::Sequential),
+        ("seqnz", Seek::SequentialFromRandom),
+        ("sequentialnz", Seek::SequentialFromRandom),
+        ("random", Seek::Random { pct: 100.0 }),
+        ("eof", Seek::SequentialToEnd),
+        ("poisson", Seek::Poisson { divisor }),
+    ];
+    let found = orders.into_iter().find(|(name, _)| begins(name, word));
+    found.map(|(_, order)| order).ok_or_else(wrong)
 }
 
 /// Order of addresses for a percentage of random I/Os.

@@ -1,6 +1,8 @@
 //! Keywords that may be abbreviated, and definitions that inherit from a default.
 
-use super::error::{Position, Result};
+use std::fmt::Display;
+
+use super::error::{LanguageError, Position, Result};
 use super::lexer::Parameter;
 
 const DEFINITIONS_MAX: usize = 4096;
@@ -23,25 +25,30 @@ pub(super) fn put<T>(to: &mut T, value: Result<T>) -> Result<()> {
     Ok(())
 }
 
+/// Keywords, synonyms in one row, with their setters. Their order is part of the language: an abbreviation means the
+/// first that begins with it.
+pub(super) type Keywords<S> = &'static [(&'static [&'static str], Setter<S>)];
+
+/// `"keyword" "synonym" => setter;` for each row of [`Keywords`].
+macro_rules! keywords {
+    ($($($name:literal)+ => $setter:expr;)*) => {
+        &[$((&[$($name),+], $setter)),*]
+    };
+}
+pub(super) use keywords;
+
 pub(super) trait Section: Sized + 'static {
     const HEAD: &'static str;
-    /// Its keywords, synonyms in one row. Their order is part of the language: an abbreviation means the first that begins with it.
-    const KEYWORDS: &'static [(&'static [&'static str], Setter<Self>)];
+    const KEYWORDS: Keywords<Self>;
 
     fn set(&mut self, parameter: &Parameter) -> Result<bool> {
-        let Some(setter) = Self::setter(&parameter.key) else {
-            return Ok(false);
-        };
-        setter(self, parameter)?;
-        Ok(true)
+        let setter = Self::setter(&parameter.key);
+        setter.map_or(Ok(false), |setter| setter(self, parameter).map(|()| true))
     }
 
     fn names() -> Vec<&'static str> {
-        Self::KEYWORDS
-            .iter()
-            .flat_map(|(names, _)| *names)
-            .copied()
-            .collect()
+        let rows = Self::KEYWORDS.iter();
+        rows.flat_map(|(names, _)| *names).copied().collect()
     }
 
     fn setter(given: &str) -> Option<Setter<Self>> {
@@ -52,16 +59,14 @@ pub(super) trait Section: Sized + 'static {
 }
 
 pub(super) trait Definition: Section + Clone + Default {
-    fn name(&self) -> &str;
+    fn label(&self) -> (&str, &Position);
 
-    /// Name and position, to be filled in.
-    fn label(&mut self) -> (&mut String, &mut Position);
+    fn named(self, name: String, place: Position) -> Self;
 
-    fn named(mut self, name: &str, place: &Position) -> Self {
-        let (own_name, own_place) = self.label();
-        name.clone_into(own_name);
-        own_place.clone_from(place);
-        self
+    /// An error about this definition.
+    fn wrong(&self, what: impl Display) -> LanguageError {
+        let (name, place) = self.label();
+        place.wrong(format!("{}={name}: {what}", Self::HEAD))
     }
 }
 
@@ -88,14 +93,14 @@ impl<T: Definition> Definitions<T> {
         if self.in_default {
             return Ok(());
         }
-        if self.named.iter().any(|other| other.name() == name) {
-            return Err(
-                parameter.wrong("this name is already used; give every definition its own name")
-            );
+        if self.named.iter().any(|other| other.label().0 == name) {
+            let what = "this name is already used; give every definition its own name";
+            return Err(parameter.wrong(what));
         }
         Self::check_number(self.named.len() + 1, &parameter.place)?;
+        let new = self.default.clone();
         self.named
-            .push(self.default.clone().named(name, &parameter.place));
+            .push(new.named(name.to_owned(), parameter.place.clone()));
         Ok(())
     }
 
@@ -109,10 +114,8 @@ impl<T: Definition> Definitions<T> {
 
     pub fn check_number(number: usize, place: &Position) -> Result<()> {
         if number > DEFINITIONS_MAX {
-            return Err(place.wrong(format!(
-                "there are more than {DEFINITIONS_MAX} of {}=",
-                T::HEAD
-            )));
+            let head = T::HEAD;
+            return Err(place.wrong(format!("there are more than {DEFINITIONS_MAX} of {head}=")));
         }
         Ok(())
     }

@@ -395,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_in_itself_is_told() {
+    fn mistakes_are_named_with_their_place() {
         let device = "[[device]]\nname = \"d\"\nsize_mib = 512\n";
         let volume = "[[volume]]\nname = \"v\"\ndevices = [\"d\"]\nfile_system = \"ext4\"\n";
         let head = "name = \"l\"\nabout = \"\"\n";

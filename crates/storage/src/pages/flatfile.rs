@@ -4,68 +4,107 @@ use super::columns::{Cpu, Sums, deviation_ms, max_ms, mean_ms};
 use super::line::Line;
 use super::stamp;
 use crate::language::MAX_IOPS;
-use crate::run::{Rate, Run, Seek, Sizes};
+use crate::run::{Rate, Run, Seek, Sizes, StorageDefinition, Stream};
 
 const GIB: f64 = 1_073_741_824.0;
+const NOT_KNOWN: &str = "n/a";
+const NAME: usize = 2;
 
-const COLUMNS: [(&str, &str); 36] = [
-    ("tod", "Time of day"),
-    ("timestamp", "Date and time"),
-    ("Run", "Name of the run, from rd="),
-    ("Interval", "Number of the interval"),
-    ("reqrate", "Requested I/Os per second"),
-    ("rate", "Completed I/Os per second"),
-    ("MB/sec", "MiB per second"),
-    ("bytes/io", "Mean size of an I/O in bytes"),
-    ("read%", "Percentage of reads"),
-    ("resp", "Mean response time in ms"),
-    ("read_resp", "... of reads"),
-    ("write_resp", "... of writes"),
-    ("resp_max", "Longest response time in ms"),
-    ("read_max", "... of reads"),
-    ("write_max", "... of writes"),
-    ("resp_std", "Standard deviation of response times in ms"),
-    ("read_std", "... of reads"),
-    ("write_std", "... of writes"),
-    ("xfersize", "Requested transfer size"),
-    ("threads", "Requested I/Os in flight per SD"),
-    ("rdpct", "Requested percentage of reads"),
-    ("rhpct", "Requested percentage of read hits"),
-    ("whpct", "Requested percentage of write hits"),
-    ("seekpct", "Requested percentage of random addresses"),
-    ("lunsize", "Gibibytes of all SDs"),
-    ("version", "Version of dbdyno"),
-    ("compratio", "Requested compression ratio"),
-    ("dedupratio", "Requested deduplication ratio"),
-    ("queue_depth", "Mean I/Os in flight"),
-    (
-        "cpu_used",
-        "Percentage of processor time in user and kernel mode",
-    ),
-    ("cpu_user", "... in user mode"),
-    ("cpu_kernel", "... in kernel mode"),
-    ("cpu_wait", "... idle with I/O outstanding"),
-    ("cpu_idle", "... idle"),
-    ("resp_p50", "Median response time in ms (rows of runs)"),
-    (
-        "resp_p99",
-        "99th percentile of response times in ms (rows of runs)",
-    ),
-];
+/// One row: its run, its line of figures with their sums, and the bytes of all SDs.
+pub(super) struct Row<'a> {
+    pub run: &'a Run,
+    pub line: &'a Line<'a>,
+    pub sums: &'a Sums,
+    pub lun_bytes: Option<u64>,
+}
+
+/// Name of a column, its meaning, and its value in a row.
+type Column = (&'static str, &'static str, fn(&Row<'_>) -> String);
+
+macro_rules! columns {
+    ($($name:literal, $meaning:literal => $value:expr;)*) => {
+        &[$(($name, $meaning, $value)),*]
+    };
+}
+
+const COLUMNS: &[Column] = columns! {
+    "tod", "Time of day" => |row| stamp::time_of_day(row.line.now);
+    "timestamp", "Date and time" => |row| stamp::status(row.line.now);
+    "Run", "Name of the run, from rd=" => |row| row.run.name.clone();
+    "Interval", "Number of the interval" => |row| row.line.name.to_owned();
+    "reqrate", "Requested I/Os per second" => |row| number(requested_iops(row.run));
+    "rate", "Completed I/Os per second" => |row| number(row.sums.iops());
+    "MB/sec", "MiB per second" => |row| number(row.sums.mib_per_s());
+    "bytes/io", "Mean size of an I/O in bytes" => |row| row.sums.bytes().to_string();
+    "read%", "Percentage of reads" => |row| number(row.sums.read_pct());
+    "resp", "Mean response time in ms" => |row| number(mean_ms(&row.sums.all()));
+    "read_resp", "... of reads" => |row| number(mean_ms(&row.sums.read));
+    "write_resp", "... of writes" => |row| number(mean_ms(&row.sums.write));
+    "resp_max", "Longest response time in ms" => |row| number(max_ms(&row.sums.all()));
+    "read_max", "... of reads" => |row| number(max_ms(&row.sums.read));
+    "write_max", "... of writes" => |row| number(max_ms(&row.sums.write));
+    "resp_std", "Standard deviation of response times in ms" => |row| number(deviation_ms(&row.sums.all()));
+    "read_std", "... of reads" => |row| number(deviation_ms(&row.sums.read));
+    "write_std", "... of writes" => |row| number(deviation_ms(&row.sums.write));
+    "xfersize", "Requested transfer size" => |row| row.of_streams(|stream| match stream.sizes {
+        Sizes::Fixed(bytes) => Some(bytes.to_string()),
+        _ => None,
+    });
+    "threads", "Requested I/Os in flight per SD" => |row| {
+        let threads = |sd: &StorageDefinition| row.run.threads_shared.unwrap_or(sd.threads);
+        one(row.run.storage.iter().map(|sd| Some(threads(sd).to_string())))
+    };
+    "rdpct", "Requested percentage of reads" => |row| row.of_streams(|stream| Some(number(stream.read_pct)));
+    "rhpct", "Requested percentage of read hits" => |row| row.of_streams(|stream| Some(number(stream.read_hit_pct)));
+    "whpct", "Requested percentage of write hits" => |row| row.of_streams(|stream| Some(number(stream.write_hit_pct)));
+    "seekpct", "Requested percentage of random addresses" => |row| row.of_streams(|stream| seek_pct(stream.seek).map(number));
+    "lunsize", "Gibibytes of all SDs" => |row| known(row.lun_bytes.map(|bytes| bytes as f64 / GIB));
+    "version", "Version of dbdyno" => |_| env!("CARGO_PKG_VERSION").to_owned();
+    "compratio", "Requested compression ratio" => |row| row.of_sds(|sd| Some(sd.content.compression_ratio));
+    "dedupratio", "Requested deduplication ratio" => |row| row.of_sds(|sd| sd.content.dedup.map(|dedup| dedup.ratio));
+    "queue_depth", "Mean I/Os in flight" => |row| number(row.sums.queue_depth());
+    "cpu_used", "Percentage of processor time in user and kernel mode" => |row| row.cpu(|cpu| cpu.user_pct + cpu.system_pct);
+    "cpu_user", "... in user mode" => |row| row.cpu(|cpu| cpu.user_pct);
+    "cpu_kernel", "... in kernel mode" => |row| row.cpu(|cpu| cpu.system_pct);
+    "cpu_wait", "... idle with I/O outstanding" => |row| row.cpu(|cpu| cpu.wait_pct);
+    "cpu_idle", "... idle" => |row| row.cpu(|cpu| (100.0 - cpu.user_pct - cpu.system_pct - cpu.wait_pct).max(0.0));
+    "resp_p50", "Median response time in ms (rows of runs)" => |row| known(row.line.percentiles_ms.map(|[p50, _]| p50));
+    "resp_p99", "99th percentile of response times in ms (rows of runs)" => |row| known(row.line.percentiles_ms.map(|[_, p99]| p99));
+};
+
+impl Row<'_> {
+    fn of_streams(&self, value: fn(&Stream) -> Option<String>) -> String {
+        one(self.run.streams.iter().map(value))
+    }
+
+    fn of_sds(&self, value: fn(&StorageDefinition) -> Option<f64>) -> String {
+        one(self.run.storage.iter().map(|sd| value(sd).map(number)))
+    }
+
+    fn cpu(&self, of: fn(&Cpu) -> f64) -> String {
+        known(self.sums.cpu.as_ref().map(of))
+    }
+
+    /// The row as text; `name_width` is the length of the longest run name.
+    pub fn text(&self, name_width: usize) -> String {
+        let columns = COLUMNS.iter().enumerate();
+        let cells = columns.map(|(index, (.., value))| cell(index, &value(self), name_width));
+        cells.collect::<String>() + " \n"
+    }
+}
 
 pub(super) fn head(name_width: usize) -> String {
     let mut text = String::from(
         "*\n* One row for each interval and each run; the first line that is not a comment names the columns.\n*\n",
     );
-    for (name, meaning) in COLUMNS.iter().skip(2) {
-        text.push_str(&format!("* {name:<15} : {meaning}\n"));
+    for (name, meaning, _) in COLUMNS.iter().skip(2) {
+        text += &format!("* {name:<15} : {meaning}\n");
     }
-    text.push_str("* 'n/a'           : unknown, or more than one value was requested\n*\n");
-    for (index, (name, _)) in COLUMNS.iter().enumerate() {
-        text.push_str(&cell(index, name, name_width));
+    text += "* 'n/a'           : unknown, or more than one value was requested\n*\n";
+    for (index, (name, ..)) in COLUMNS.iter().enumerate() {
+        text += &cell(index, name, name_width);
     }
-    text.push_str(" \n");
-    text
+    text + " \n"
 }
 
 /// The column of run names is as wide as the longest of them, so that later columns align.
@@ -78,85 +117,13 @@ fn cell(index: usize, text: &str, name_width: usize) -> String {
     }
 }
 
-/// One row. `sums` are those of the line, `lun_bytes` the bytes of all SDs, `name_width` the length of the longest
-/// run name.
-pub(super) fn row(
-    run: &Run,
-    line: &Line<'_>,
-    sums: &Sums,
-    lun_bytes: Option<u64>,
-    name_width: usize,
-) -> String {
-    let number = |value: f64| format!("{value:.4}");
-    let all = sums.all();
-    let cpu = |of: fn(&Cpu) -> f64| {
-        sums.cpu
-            .as_ref()
-            .map_or(NOT_KNOWN.to_owned(), |cpu| number(of(cpu)))
-    };
-    let streams = || run.streams.iter();
-    let cells = [
-        stamp::time_of_day(line.now),
-        stamp::status(line.now),
-        run.name.clone(),
-        line.name.to_owned(),
-        number(asked_iops(run)),
-        number(sums.iops()),
-        number(sums.mib_per_s()),
-        sums.bytes().to_string(),
-        number(sums.read_pct()),
-        number(mean_ms(&all)),
-        number(mean_ms(&sums.read)),
-        number(mean_ms(&sums.write)),
-        number(max_ms(&all)),
-        number(max_ms(&sums.read)),
-        number(max_ms(&sums.write)),
-        number(deviation_ms(&all)),
-        number(deviation_ms(&sums.read)),
-        number(deviation_ms(&sums.write)),
-        one(streams().map(|stream| match stream.sizes {
-            Sizes::Fixed(bytes) => Some(bytes.to_string()),
-            _ => None,
-        })),
-        one(run
-            .storage
-            .iter()
-            .map(|sd| Some(run.threads_shared.unwrap_or(sd.threads).to_string()))),
-        one(streams().map(|stream| Some(number(stream.read_pct)))),
-        one(streams().map(|stream| Some(number(stream.read_hit_pct)))),
-        one(streams().map(|stream| Some(number(stream.write_hit_pct)))),
-        one(streams().map(|stream| seek_pct(stream.seek).map(number))),
-        lun_bytes.map_or(NOT_KNOWN.to_owned(), |bytes| number(bytes as f64 / GIB)),
-        env!("CARGO_PKG_VERSION").to_owned(),
-        one(run
-            .storage
-            .iter()
-            .map(|sd| Some(number(sd.content.compression_ratio)))),
-        one(run
-            .storage
-            .iter()
-            .map(|sd| sd.content.dedup.map(|dedup| number(dedup.ratio)))),
-        number(sums.queue_depth()),
-        cpu(|cpu| cpu.user_pct + cpu.system_pct),
-        cpu(|cpu| cpu.user_pct),
-        cpu(|cpu| cpu.system_pct),
-        cpu(|cpu| cpu.wait_pct),
-        cpu(|cpu| (100.0 - cpu.user_pct - cpu.system_pct - cpu.wait_pct).max(0.0)),
-        line.percentiles_ms
-            .map_or(NOT_KNOWN.to_owned(), |[p50, _]| number(p50)),
-        line.percentiles_ms
-            .map_or(NOT_KNOWN.to_owned(), |[_, p99]| number(p99)),
-    ];
-    let row: String = cells
-        .iter()
-        .enumerate()
-        .map(|(index, text)| cell(index, text, name_width))
-        .collect();
-    row + " \n"
+fn number(value: f64) -> String {
+    format!("{value:.4}")
 }
 
-const NOT_KNOWN: &str = "n/a";
-const NAME: usize = 2;
+fn known(value: Option<f64>) -> String {
+    value.map_or(NOT_KNOWN.to_owned(), number)
+}
 
 fn one(mut values: impl Iterator<Item = Option<String>>) -> String {
     let first = values.next().flatten();
@@ -166,16 +133,13 @@ fn one(mut values: impl Iterator<Item = Option<String>>) -> String {
     }
 }
 
-fn asked_iops(run: &Run) -> f64 {
+fn requested_iops(run: &Run) -> f64 {
     match &run.rate {
         Rate::Fixed { iops } => *iops,
         Rate::Variable { steps } => {
             let seconds: f64 = steps.iter().map(|step| f64::from(step.seconds)).sum();
-            steps
-                .iter()
-                .map(|step| step.iops * f64::from(step.seconds))
-                .sum::<f64>()
-                / seconds
+            let ios = steps.iter().map(|step| step.iops * f64::from(step.seconds));
+            ios.sum::<f64>() / seconds
         }
         _ => MAX_IOPS,
     }

@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_cannot_be_made_is_told() {
+    fn a_folder_that_cannot_be_made_is_reported() {
         let place = tempfile::tempdir().unwrap();
         fs::write(place.path().join("file"), "").unwrap();
         let requested = place.path().join("file/out").display().to_string();

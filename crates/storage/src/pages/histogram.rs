@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn empty_rows_at_the_ends_are_left_out_when_asked() {
+    fn empty_rows_at_the_ends_are_left_out_on_request() {
         let mut read = Latencies::default();
         read.issued.record_ns(150_000);
         let buckets = Buckets {

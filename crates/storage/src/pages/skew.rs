@@ -33,13 +33,7 @@ pub(super) fn tables(run: &Run, cells: &[Cell], seconds: f64) -> String {
     text.push_str(
         "\nCalculated versus requested workload skew. (Delta only shown if > 0.10% absolute)\n",
     );
-    if matches!(
-        run.rate,
-        Rate::Max {
-            controlled: false,
-            ..
-        }
-    ) {
+    if matches!(run.rate, Rate::Max { .. }) && !run.rate.is_controlled() {
         text.push_str("Note that for an Uncontrolled MAX run workload skew is irrelevant.\n");
     }
     text.push('\n');

@@ -75,10 +75,7 @@ impl Run {
             interval_s: 1,
             warmup_s: 0,
             pause_s: 0,
-            rate: Rate::Max {
-                controlled: false,
-                curve: false,
-            },
+            rate: Rate::max(false, false),
             arrivals: Arrivals::Deterministic,
             stop: Stop::default(),
             errors: ErrorLimit {

@@ -24,6 +24,24 @@ pub enum Rate {
     },
 }
 
+impl Rate {
+    #[must_use]
+    pub const fn max(controlled: bool, curve: bool) -> Self {
+        Self::Max { controlled, curve }
+    }
+
+    #[must_use]
+    pub fn is_controlled(&self) -> bool {
+        matches!(
+            self,
+            Self::Max {
+                controlled: true,
+                ..
+            }
+        )
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CurvePoint {
     pub pct: f64,
@@ -94,11 +112,15 @@ mod tests {
 
     #[test]
     fn curves_are_rounded_as_observed() {
-        assert_eq!(curve_rate_iops(46_756.0, 50.0), 23_400.0);
-        assert_eq!(curve_rate_iops(46_756.9, 90.0), 42_100.0);
-        assert_eq!(curve_rate_iops(1000.0, 100.0), 1000.0);
-        assert_eq!(curve_rate_iops(1001.0, 100.0), 1100.0);
-        assert_eq!(curve_rate_iops(91.0, 50.0), 50.0);
-        assert_eq!(curve_rate_iops(0.0, 25.0), 2500.0);
+        for (maximum, pct, rate) in [
+            (46_756.0, 50.0, 23_400.0),
+            (46_756.9, 90.0, 42_100.0),
+            (1000.0, 100.0, 1000.0),
+            (1001.0, 100.0, 1100.0),
+            (91.0, 50.0, 50.0),
+            (0.0, 25.0, 2500.0),
+        ] {
+            assert_eq!(curve_rate_iops(maximum, pct), rate);
+        }
     }
 }

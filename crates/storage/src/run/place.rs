@@ -22,13 +22,30 @@ pub struct StorageDefinition {
 }
 
 impl StorageDefinition {
+    pub const THREADS: u32 = 8;
+    pub const HIT_AREA_BYTES: u64 = 1 << 20;
+
+    /// All of a file or device, opened as usual and filled with random data.
+    #[must_use]
+    pub fn whole(name: &str, path: impl Into<PathBuf>) -> Self {
+        Self {
+            name: name.to_owned(),
+            path: path.into(),
+            size_bytes: None,
+            threads: Self::THREADS,
+            offset_bytes: 0,
+            align_bytes: None,
+            hit_area_bytes: Self::HIT_AREA_BYTES,
+            open_flags: OpenFlags::default(),
+            content: DataContent::default(),
+        }
+    }
     /// True for a device, which is never created and whose first block is never touched. File systems in memory below
     /// `/dev` hold files.
     #[must_use]
     pub fn is_device(&self) -> bool {
-        let is_of_memory = ["/dev/shm", "/dev/hugepages"]
-            .iter()
-            .any(|folder| self.path.starts_with(folder));
+        let mut in_memory = ["/dev/shm", "/dev/hugepages"].iter();
+        let is_of_memory = in_memory.any(|folder| self.path.starts_with(folder));
         self.path.starts_with("/dev") && !is_of_memory
     }
 

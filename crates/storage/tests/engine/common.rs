@@ -5,9 +5,7 @@ use std::time::Duration;
 use storage::engine::{
     self, Ended, EngineError, EngineEvent, MockDevice, Operation, Options, Outcome, TraceRecord,
 };
-use storage::run::{
-    Arrivals, DataContent, ErrorLimit, OpenFlags, Rate, Run, Stop, StorageDefinition, Stream,
-};
+use storage::run::{Arrivals, ErrorLimit, Run, StorageDefinition, Stream};
 
 use super::distribution;
 
@@ -24,17 +22,7 @@ pub fn file(folder: &Path, name: &str, bytes: u64) -> PathBuf {
 }
 
 pub fn sd(name: &str, path: &Path) -> StorageDefinition {
-    StorageDefinition {
-        name: name.to_owned(),
-        path: path.to_owned(),
-        size_bytes: None,
-        threads: 8,
-        offset_bytes: 0,
-        align_bytes: None,
-        hit_area_bytes: MIB,
-        open_flags: OpenFlags::default(),
-        content: DataContent::default(),
-    }
+    StorageDefinition::whole(name, path)
 }
 
 pub fn stream(name: &str, storage: usize) -> Stream {
@@ -42,29 +30,12 @@ pub fn stream(name: &str, storage: usize) -> Stream {
 }
 
 /// A run at maximum rate of two seconds, of which the second counts; shares are equal.
-pub fn run(storage: Vec<StorageDefinition>, mut streams: Vec<Stream>) -> Run {
-    let share = 1.0 / streams.len() as f64;
-    for stream in &mut streams {
-        stream.share = share;
-    }
+pub fn run(storage: Vec<StorageDefinition>, streams: Vec<Stream>) -> Run {
     Run {
-        name: "rd1".to_owned(),
-        loops: String::new(),
         elapsed_s: Some(2),
-        interval_s: 1,
-        warmup_s: 0,
-        pause_s: 0,
-        rate: Rate::Max {
-            controlled: false,
-            curve: false,
-        },
         arrivals: Arrivals::Exponential,
-        stop: Stop::default(),
         errors: ErrorLimit::default(),
-        steady: None,
-        storage,
-        threads_shared: None,
-        streams,
+        ..Run::fill("rd1", String::new(), storage, streams)
     }
 }
 

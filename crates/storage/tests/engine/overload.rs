@@ -111,7 +111,7 @@ fn without_a_queue_the_views_agree() {
 
 /// Nothing begins while the machine halts; I/Os that became due begin afterwards, and their delay is the driver's.
 #[test]
-fn a_halt_of_the_machine_is_in_the_response_and_told_as_late() {
+fn a_halt_of_the_machine_is_in_the_response_and_counts_as_late() {
     let mut requested = offered(100.0);
     requested.storage[0].threads = 64;
     let (at, length) = (Duration::from_millis(2001), Duration::from_millis(300));

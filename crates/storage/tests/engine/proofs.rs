@@ -219,7 +219,7 @@ fn order(validation: Validation) -> Vec<String> {
 }
 
 #[test]
-fn writes_are_proven_before_or_after_as_asked() {
+fn writes_are_proven_before_or_after_as_requested() {
     let all_are = |validation: Validation, wanted: &str| {
         let orders = order(validation);
         assert_eq!(orders.len() as u64, SIZE / BLOCK);
@@ -286,7 +286,7 @@ fn a_journal_proves_what_an_earlier_execution_wrote() {
     );
     assert_eq!(
         outcome.faults_count, 1,
-        "told once, and then nothing is known of it"
+        "reported once, and then nothing is known of it"
     );
     assert_eq!(outcome.faults[0].offset_bytes, 100 * BLOCK);
     assert!(matches!(outcome.faults[0].what, Fault::Corrupt { .. }));

@@ -154,7 +154,7 @@ fn random_reads_are_spread_over_whole_blocks() {
 }
 
 #[test]
-fn operations_and_sizes_are_mixed_as_asked() {
+fn operations_and_sizes_are_mixed_as_requested() {
     let records = named("mixed");
     assert_within(&records, 0, SIZE);
     assert_share("reads", &records, 0.7, reads);

@@ -93,7 +93,7 @@ impl OfStream<'_> {
             assert_share(&self.what, found, n, *share, 0.0);
         }
         let known = self.count(|r| wanted.contains_key(&r.size_bytes));
-        assert_eq!(known, n, "{}: sizes that nobody asked for", self.what);
+        assert_eq!(known, n, "{}: sizes that nobody requested", self.what);
     }
 
     /// Usable addresses in whole blocks of the largest transfer on the SD.

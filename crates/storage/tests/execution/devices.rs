@@ -84,7 +84,7 @@ fn the_whole_list_is_checked_before_the_first_io() {
 
 /// A device in use is reported at once, although the list writes to it only in its second run.
 #[test]
-fn a_device_in_use_is_told_before_the_first_io() {
+fn a_device_in_use_is_reported_before_the_first_io() {
     let place = Workspace::new();
     let device = match device(&place) {
         Ok(device) => device,

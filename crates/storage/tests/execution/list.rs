@@ -63,7 +63,7 @@ fn a_curve_goes_on_from_what_its_first_run_reached() {
 }
 
 #[test]
-fn the_list_is_done_as_often_as_asked() {
+fn the_list_is_done_as_often_as_requested() {
     let place = Workspace::new();
     place.file("f", 1 << 20);
     let played = place.mock(&format!("loop=2\n{TWO_RUNS}"));
@@ -131,7 +131,7 @@ fn a_monitor_file_of_before_ends_nothing() {
 }
 
 #[test]
-fn what_fails_is_told_on_the_pages() {
+fn failures_are_on_the_pages() {
     let place = Workspace::new();
     let absent = place.play(&format!("formatsds=no\n{TWO_RUNS}"));
     let error = absent.ended.unwrap_err();
@@ -149,7 +149,7 @@ fn what_fails_is_told_on_the_pages() {
 }
 
 #[test]
-fn shares_that_are_missed_end_the_list_when_asked() {
+fn missed_shares_end_the_list_on_request() {
     let place = Workspace::new();
     place.file("f", 1 << 20);
     // Two I/Os per second cannot be shared as 50.5 to 49.5.
@@ -164,7 +164,7 @@ fn shares_that_are_missed_end_the_list_when_asked() {
 /// A corrupted block is reported while the run continues, so that the run can end long before its ten minutes are
 /// over.
 #[test]
-fn a_corrupted_block_is_told_at_once() {
+fn a_corrupted_block_is_reported_at_once() {
     let text = "monitor=$dir/m\nvalidate=yes\ndata_errors=1000000\nsd=sd1,lun=$dir/f,size=1m\nwd=fill,sd=sd1,rdpct=0,seekpct=eof\nwd=look,sd=sd1\n\
         rd=rd1,wd=fill,iorate=max,elapsed=20\nrd=rd2,wd=look,iorate=2000,elapsed=600\n";
     let place = Workspace::new();

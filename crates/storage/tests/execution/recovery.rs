@@ -74,7 +74,7 @@ fn state(place: &Workspace) -> [Vec<u8>; 3] {
     ["data", "sd1.map", "sd1.jnl"].map(|name| std::fs::read(place.path(name)).unwrap())
 }
 
-fn assert_told(place: &Workspace, played: &Played, said: &str) {
+fn assert_reported(place: &Workspace, played: &Played, said: &str) {
     assert!(
         played.onlooker.shown.contains(said),
         "{}",
@@ -98,7 +98,7 @@ fn assert_told(place: &Workspace, played: &Played, said: &str) {
 }
 
 #[test]
-fn what_was_verified_and_what_was_pending_is_told() {
+fn verified_and_pending_blocks_are_reported() {
     let place = killed();
     let before = state(&place);
     let said = format!(
@@ -110,7 +110,7 @@ fn what_was_verified_and_what_was_pending_is_told() {
     for _ in 0..2 {
         let played = place.play(&list("(recover,only)"));
         assert_eq!(*played.ended.as_ref().unwrap(), Completion::Recovered);
-        assert_told(&place, &played, &said);
+        assert_reported(&place, &played, &said);
         let done: Vec<&str> = played
             .onlooker
             .done
@@ -122,7 +122,7 @@ fn what_was_verified_and_what_was_pending_is_told() {
         assert!(state(&place) == before, "nothing is written");
     }
     let played = place.play(&list("(recover,only,ignore_pending)"));
-    assert_told(&place, &played, "3 more had a pending write: 3 ignored");
+    assert_reported(&place, &played, "3 more had a pending write: 3 ignored");
 
     // A recovery before work reports the same, and then the figures.
     let played = place.play(&list("recover"));
@@ -156,7 +156,7 @@ fn what_holds_neither_old_nor_new_data_is_no_success() {
          corrupted",
         WRITTEN - 3
     );
-    assert_told(&place, &played, &said);
+    assert_reported(&place, &played, &said);
     assert!(!played.onlooker.shown.contains("completed successfully"));
 }
 

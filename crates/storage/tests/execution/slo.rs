@@ -85,7 +85,7 @@ fn a_measurement_that_fails_by_chance_is_made_again() {
 
 /// A p99 needs 1000 I/Os, so no rate with fewer is tried.
 #[test]
-fn a_time_that_no_rate_holds_is_told_and_fails() {
+fn a_time_that_no_rate_holds_fails_with_the_reason() {
     let played = searched(CAPPED, "p99=1us", &MockDevice::of(1, SERVICE));
     let error = played.ended.unwrap_err();
     assert!(matches!(error, ExecutionError::Missed { .. }), "{error}");

@@ -86,7 +86,7 @@ fn every_line_is_done(parameters: &str, list: &str) {
         assert_eq!(printed, format!("Simulating {line}"));
         // As in a list that has not run, points of a curve are relative to 10,000 I/Os per second.
         let mut run = engine::resolve(run, &[]);
-        assert_eq!(heading(&run, None), *line);
+        assert_eq!(heading(&run), *line);
         for sd in &mut run.storage {
             sd.size_bytes.get_or_insert(SD_BYTES);
         }
@@ -116,6 +116,6 @@ fn the_format_does_what_its_line_says() {
     let runs = read(&place, "parm3.txt").runs;
     let format = engine::format_run(&runs, false, None).unwrap();
     let list = std::fs::read_to_string(example("parm3.runs")).unwrap();
-    assert_eq!(list.lines().next(), Some(heading(&format, None).as_str()));
+    assert_eq!(list.lines().next(), Some(heading(&format).as_str()));
     check(&format, &recorded(&format));
 }

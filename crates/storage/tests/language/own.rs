@@ -17,7 +17,7 @@ fn preconditioning_writes_over_all_that_is_used_first() {
     let first = PRECONDITION_NAME;
     assert_eq!(names, [first, first, "rd1", "rd1_(50%)"]);
     assert_eq!(
-        heading(&runs[1], None),
+        heading(&runs[1]),
         "RD=SD_precondition; I/O rate: Uncontrolled MAX; elapsed=(none); For loops: time=2"
     );
     // sd3 is unused, and sd4 is the file of sd2.
@@ -45,7 +45,7 @@ fn rounds_are_shown_in_the_list_and_nothing_else_is_changed() {
     let rounds = |steady: &str| {
         let text = format!("{FILES}rd=rd1,sd=sd1,iorate=max{steady}\n");
         let run = runs(&text).remove(0);
-        let heading = heading(&run, None);
+        let heading = heading(&run);
         let shown = heading.split_once("; steady=");
         (run.steady, shown.map(|(_, shown)| shown.to_owned()))
     };

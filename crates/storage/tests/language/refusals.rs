@@ -169,7 +169,7 @@ fn runs_that_cannot_be() {
 
 /// In every section an unknown keyword gets a suggestion.
 #[test]
-fn misspelled_keywords_are_told_what_may_be_meant() {
+fn misspelled_keywords_get_a_suggestion() {
     for (text, said) in [
         (
             "sd=sd1,lun=/d/f,sise=1g",

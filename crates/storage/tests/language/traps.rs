@@ -155,7 +155,7 @@ fn keywords_and_words_may_be_cut_short() {
 }
 
 #[test]
-fn shares_are_asked_for_or_equal() {
+fn shares_are_requested_or_equal() {
     let wds = "sd=sd1,lun=/d/f\nwd=wd1,sd=sd1,skew=60\nwd=wd2,sd=sd1\nwd=wd3,sd=sd1\nwd=wd4,sd=sd1,skew=40\n";
     let shares = |rd: &str| -> Vec<f64> {
         let run = &runs(&format!("{wds}rd=rd1,iorate=max,wd={rd}"))[0];

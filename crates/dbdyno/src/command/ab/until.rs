@@ -16,7 +16,7 @@ use verdict::metric::Metric;
 
 use crate::consent::Permission;
 use crate::console::say;
-use crate::exit::InvalidInput;
+use crate::exit::invalid;
 
 pub const PAIRS_DEFAULT: u32 = 100;
 /// Time limit if neither it nor the pairs are given.
@@ -51,12 +51,11 @@ pub fn until(
     within: Option<Duration>,
 ) -> Result<Until> {
     if effect <= band {
-        return Err(InvalidInput(format!(
+        return invalid(format!(
             "--until {}% lies within the band of ±{} %, where a difference counts as none; name a larger effect, or a smaller --band",
             pct(effect),
             pct(band)
-        ))
-        .into());
+        ));
     }
     Ok(Until {
         effect_pct: pct(effect),

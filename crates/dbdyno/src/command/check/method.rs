@@ -23,7 +23,7 @@ use workloads::registry;
 
 use crate::command::ab::Watch;
 use crate::consent::{Forecast, Permission};
-use crate::exit::InvalidInput;
+use crate::exit::invalid;
 use crate::progress::Screen;
 use words::Counted;
 
@@ -241,7 +241,7 @@ impl Bench<'_> {
             let missing = run.missing.first().map(|it| it.reason.to_string());
             let why = missing.unwrap_or_default();
             let sentence = format!("--method has nothing to measure there: {why}; leave it out");
-            return Err(InvalidInput(sentence).into());
+            return invalid(sentence);
         }
         let slices = mock_in_slices(files.path(), &library)?;
         let clocks = match before {

@@ -14,7 +14,7 @@ use super::request::{StudyRequest, VERB, judged, refuse_taken};
 use crate::command::compare::{How, judge_and_show};
 use crate::command::run::Prepared;
 use crate::command::{library, resumed, stated};
-use crate::exit::{InvalidInput, Status};
+use crate::exit::{Status, invalid};
 use crate::locations;
 use crate::progress::Screen;
 
@@ -105,8 +105,9 @@ impl<'a> Study<'a> {
             .as_ref()
             .is_some_and(|run| run.state == RunState::Complete)
         {
-            let why = format!("study {name} is complete; there is nothing to resume");
-            return Err(InvalidInput(why).into());
+            return invalid(format!(
+                "study {name} is complete; there is nothing to resume"
+            ));
         }
         let begun: Vec<&Run> = std::iter::once(&before).chain(&after).collect();
         resumed::agree(&arguments.permission, &request.archive, &begun)?;

@@ -9,7 +9,7 @@ use include_dir::{Dir, include_dir};
 use serde::Deserialize;
 
 use crate::arguments::study::Size;
-use crate::exit::InvalidInput;
+use crate::exit::invalid;
 
 static STUDIES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../plans/studies");
 
@@ -184,11 +184,10 @@ impl BuiltIn {
         }
         let names: Vec<&str> = studies.iter().map(|study| study.name.as_str()).collect();
         let hint = archive::nearest(name, &names);
-        Err(InvalidInput(format!(
+        invalid(format!(
             "there is no study \"{name}\"{hint}; the built-in studies are {}",
             names.join(", ")
         ))
-        .into())
     }
 
     /// The plan as text; with the document's own protocol it includes the flaws.

@@ -12,7 +12,7 @@ use anyhow::{Context, Result, bail};
 use crate::arguments::SecretText;
 use crate::arguments::study::StudyArguments;
 use crate::console::say;
-use crate::exit::InvalidInput;
+use crate::exit::invalid;
 
 /// Interval at which a wait checks for interruption.
 const LOOK: Duration = Duration::from_millis(200);
@@ -41,7 +41,7 @@ impl Change {
                  makes the change with --hook CMD"
             }
         };
-        Err(InvalidInput(why.into()).into())
+        invalid(why)
     }
 
     /// Note on both runs; it omits commands because they may hold secrets.

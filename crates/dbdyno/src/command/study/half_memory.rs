@@ -12,7 +12,7 @@ use super::vary::against;
 use crate::arguments::{SecretText, urls};
 use crate::command::compare::{How, judge_and_show};
 use crate::command::requests::{AbRequest, SideRequest};
-use crate::exit::{InvalidInput, Status};
+use crate::exit::{InvalidInput, Status, invalid};
 
 pub(super) fn carry_out(request: &StudyRequest<'_>) -> Result<Status> {
     if request.is_published() {
@@ -73,11 +73,10 @@ impl Cache {
         })?;
         let targets = urls(&request.targets()?)?;
         let [target] = targets.as_slice() else {
-            let why = format!(
+            return invalid(format!(
                 "study {study} sets the memory of the database; name exactly one that dbdyno starts or opens itself, such \
                  as --target postgres+local:"
-            );
-            return Err(InvalidInput(why).into());
+            ));
         };
         let (key, half) = cache_of(target, all_bytes / 2, request)?;
         let (_, all) = cache_of(target, all_bytes, request)?;
@@ -93,16 +92,16 @@ fn cache_of(
 ) -> Result<(&'static str, String)> {
     let study = &request.built_in.name;
     let Some((key, value)) = engines::find(url)?.cache_setting(bytes) else {
-        let why = format!(
+        return invalid(format!(
             "study {study} sets the memory of the database, which dbdyno cannot do for {url}; name a local server, or change \
              it yourself and measure with `dbdyno study storage-update --pause`"
-        );
-        return Err(InvalidInput(why).into());
+        ));
     };
     // The URL of a resumed run already contains the study's value.
     if url.settings.contains_key(key) && !request.is_resumed() {
-        let why = format!("{url} sets {key}, which study {study} sets itself; use --memory SIZE");
-        return Err(InvalidInput(why).into());
+        return invalid(format!(
+            "{url} sets {key}, which study {study} sets itself; use --memory SIZE"
+        ));
     }
     Ok((key, value))
 }

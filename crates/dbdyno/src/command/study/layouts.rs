@@ -17,7 +17,7 @@ use crate::command::layout::{data_path, lacking, left, url};
 use crate::command::requests::{AbRequest, SideRequest};
 use crate::command::sides_of;
 use crate::console::say;
-use crate::exit::{InvalidInput, Status};
+use crate::exit::{InvalidInput, Status, invalid};
 
 /// Largest log that a local server keeps by default (docs/SERVERS.md).
 const LOG_BYTES: u64 = 1 << 30;
@@ -133,7 +133,7 @@ fn target(request: &StudyRequest<'_>) -> Result<TargetUrl> {
         .iter()
         .filter(|it| it.reach().makes_files());
     let can: Vec<String> = can.map(|it| format!("{}:", it.scheme())).collect();
-    let refused = |why: String| Err(InvalidInput(why).into());
+    let refused = |why: String| invalid(why);
     let [target] = targets.as_slice() else {
         return refused(format!(
             "study {study} measures one database; name one of {}",
@@ -166,7 +166,7 @@ fn planned(request: &StudyRequest<'_>, target: &TargetUrl, size: Size) -> Result
         ..SideOfStudy::default()
     });
     let given: Vec<SideOfStudy> = given.collect();
-    let refused = |why: String| Err(InvalidInput(why).into());
+    let refused = |why: String| invalid(why);
     let sets_more = study.sides.iter().any(|side| !side.on.is_empty());
     if sets_more && !given.is_empty() {
         return refused(format!(
@@ -201,30 +201,27 @@ fn planned_side(side: &SideOfStudy, target: &TargetUrl, times: u64) -> Result<Pl
     let engine = engines::find(target).map_err(lab::LabError::from)?;
     let layout = Definition::load(&side.layout)?;
     if let Some(key) = lacking(engine, &layout) {
-        let why = format!(
+        return invalid(format!(
             "layout {} has {key}, which {} cannot keep apart from its data; choose other layouts with --layouts",
             layout.name,
             engine.scheme()
-        );
-        return Err(InvalidInput(why).into());
+        ));
     }
     if !layout.place.contains_key(&Purpose::Data) {
-        let why = format!(
+        return invalid(format!(
             "layout {} has no place for data; add [place] with data = \"VOLUME\"",
             layout.name
-        );
-        return Err(InvalidInput(why).into());
+        ));
     }
     let OfEngine { settings, remarks } = match side.on.get(target.engine()) {
         Some(own) => own.clone(),
         None if side.on.is_empty() => OfEngine::default(),
         None => {
-            let why = format!(
+            return invalid(format!(
                 "side {} has no settings for {}",
                 side.layout,
                 target.engine()
-            );
-            return Err(InvalidInput(why).into());
+            ));
         }
     };
     let name = side.name.clone().unwrap_or_else(|| layout.name.clone());
@@ -295,12 +292,11 @@ impl Standing {
                 Some(Path::new(&url.path)) == place.as_deref()
             };
             if !urls.iter().all(is_there) {
-                let why = format!(
+                return invalid(format!(
                     "run {} was begun in another directory of layouts; set ${} as it was",
                     run.label,
                     storage::layout::VARIABLE
-                );
-                return Err(InvalidInput(why).into());
+                ));
             }
         }
         Ok(())

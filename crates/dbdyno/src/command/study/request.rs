@@ -18,7 +18,7 @@ use crate::command::prices;
 use crate::command::requests::{AbRequest, PlanSource, RunRequest};
 use crate::console::say;
 use crate::event_outputs::Watched;
-use crate::exit::{InvalidInput, Status};
+use crate::exit::{Status, invalid};
 use crate::{locations, output};
 
 pub const VERB: &str = "study";
@@ -69,25 +69,22 @@ impl StudyRequest<'_> {
             .find(|(_, is_given, of)| *is_given && !of.contains(&design));
         let name = &self.built_in.name;
         if let Some((option, ..)) = wrong {
-            return Err(InvalidInput(format!(
+            return invalid(format!(
                 "{option} does not belong to study {name}; `dbdyno list studies` says what each one does"
-            ))
-            .into());
+            ));
         }
         if !self.is_published() {
             return Ok(());
         }
         if self.built_in.published.is_none() {
-            return Err(InvalidInput(format!(
+            return invalid(format!(
                 "study {name} repeats no published protocol; leave out --protocol"
-            ))
-            .into());
+            ));
         }
         match arguments.pairs {
-            Some(_) => Err(InvalidInput(
-                "--pairs and --protocol published exclude each other: the document measures one side after the other, once".into(),
-            )
-            .into()),
+            Some(_) => invalid(
+                "--pairs and --protocol published exclude each other: the document measures one side after the other, once",
+            ),
             None => Ok(()),
         }
     }
@@ -119,7 +116,7 @@ impl StudyRequest<'_> {
             "--size, --set and --memory of study {} were settled at its start; leave them out with --resume",
             self.name
         );
-        Err(InvalidInput(why).into())
+        invalid(why)
     }
 
     pub fn is_resumed(&self) -> bool {
@@ -221,22 +218,15 @@ pub fn common(request: &StudyRequest<'_>) -> Result<AbRequest> {
     let arguments = request.arguments;
     let scale = request.built_in.scale(request.size());
     Ok(AbRequest {
-        plan: PlanSource::Text(request.built_in.plan(false)?),
+        run: RunRequest {
+            name: Some(request.name.clone()),
+            ..request.run_request()?
+        },
         sides: Vec::new(),
         pairs: arguments.pairs.or(scale.pairs),
         until: None,
         within: None,
         interleave: None,
-        targets: request.targets()?,
-        name: Some(request.name.clone()),
-        settings: request.settings(),
-        seed: arguments.seed,
-        resume: None,
-        library: None,
-        work_dir: arguments.work_dir.clone(),
-        platform: arguments.platform.clone(),
-        server: arguments.server.clone(),
-        permission: arguments.permission.clone(),
         judging: arguments.judging.clone(),
     })
 }

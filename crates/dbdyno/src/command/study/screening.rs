@@ -14,7 +14,7 @@ use crate::arguments::{SecretText, urls};
 use crate::command::library;
 use crate::command::requests::{AbRequest, SideRequest};
 use crate::console::say;
-use crate::exit::{InvalidInput, Status};
+use crate::exit::{InvalidInput, Status, invalid};
 
 pub(super) fn carry_out(request: &StudyRequest<'_>, varied: &[Factor]) -> Result<Status> {
     sides::refuse_judging(request)?;
@@ -100,11 +100,10 @@ fn refuse_without_effect(request: &StudyRequest<'_>, varied: &[Factor]) -> Resul
     for (number, factor) in varied.iter().enumerate() {
         let high: Vec<bool> = (0..varied.len()).map(|at| at == number).collect();
         if configured(&high)? == first {
-            return Err(InvalidInput(format!(
+            return invalid(format!(
                 "--vary {}: both values give the same configuration, or another --vary sets the same",
                 factor.key
-            ))
-            .into());
+            ));
         }
     }
     Ok(())

@@ -27,11 +27,7 @@ pub(super) fn measure(request: &StudyRequest<'_>, study: &AbRequest) -> Result<S
 pub(super) fn resume(request: &StudyRequest<'_>) -> Result<Status> {
     refuse_judging(request)?;
     request.refuse_settled()?;
-    let study = AbRequest {
-        resume: Some(request.name.clone()),
-        ..common(request)?
-    };
-    measure(request, &study)
+    measure(request, &common(request)?.resumed(&request.name))
 }
 
 /// Refuses options that only comparisons of two sides have.

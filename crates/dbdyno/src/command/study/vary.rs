@@ -13,7 +13,7 @@ use crate::arguments::study::Size;
 use crate::arguments::{SecretText, urls};
 use crate::command::ab::{measured, show, two};
 use crate::command::requests::{AbRequest, SideRequest};
-use crate::exit::{InvalidInput, Status};
+use crate::exit::{Status, invalid};
 
 const VERSION: &str = "target.version";
 
@@ -33,8 +33,9 @@ pub(super) fn carry_out(request: &StudyRequest<'_>) -> Result<Status> {
         return screening::carry_out(request, &varied);
     };
     if request.arguments.configurations.is_some() {
-        let why = "--configurations belongs to a screening of several settings; name another one with --vary";
-        return Err(InvalidInput(why.into()).into());
+        return invalid(
+            "--configurations belongs to a screening of several settings; name another one with --vary",
+        );
     }
     let side = |value: &str| SideRequest::of(vec![screening::set_to(one, value)]);
     let study = AbRequest {
@@ -72,11 +73,10 @@ fn refuse_for(varied: &Factor, targets: &[TargetUrl], request: &StudyRequest<'_>
     let is_set = |setting: &&String| setting.split('=').next() == Some(&varied.key);
     match request.arguments.settings.iter().find(is_set) {
         None => Ok(()),
-        Some(_) => Err(InvalidInput(format!(
+        Some(_) => invalid(format!(
             "{} is set with --set and varied with --vary; leave out one of them",
             varied.key
-        ))
-        .into()),
+        )),
     }
 }
 
@@ -86,10 +86,7 @@ pub(super) fn against(request: &StudyRequest<'_>, new: Option<AbRequest>) -> Res
         Some(study) => study,
         None => {
             request.refuse_settled()?;
-            AbRequest {
-                resume: Some(request.name.clone()),
-                ..common(request)?
-            }
+            common(request)?.resumed(&request.name)
         }
     };
     let runs = measured(&study, request.archive_option, &request.watched)
@@ -109,20 +106,18 @@ fn varied(request: &StudyRequest<'_>) -> Result<Vec<Factor>> {
     let taken = if given.is_empty() { own } else { given };
     let varied: Vec<Factor> = taken.into_iter().map(read).collect::<Result<_>>()?;
     if varied.is_empty() {
-        return Err(InvalidInput(format!(
+        return invalid(format!(
             "study {study} needs a setting with two values: --vary KEY=A,B, such as \
              --vary target.shared_buffers=128MB,512MB or --vary step.oltp.users=8,16"
-        ))
-        .into());
+        ));
     }
     let is_again = |(at, one): &(usize, &Factor)| varied[..*at].iter().any(|v| v.key == one.key);
     match varied.iter().enumerate().find(is_again) {
         None => Ok(varied),
-        Some((_, twice)) => Err(InvalidInput(format!(
+        Some((_, twice)) => invalid(format!(
             "--vary names {} twice; give each setting its two values once",
             twice.key
-        ))
-        .into()),
+        )),
     }
 }
 
@@ -134,18 +129,17 @@ fn read(text: &str) -> Result<Factor> {
     });
     // The argument may hold a password and must not be repeated.
     let Some((key, a, b)) = parts else {
-        return Err(InvalidInput(
-            "--vary is not KEY=A,B: a key and exactly two values, such as target.work_mem=4MB,64MB"
-                .into(),
-        )
-        .into());
+        return invalid(
+            "--vary is not KEY=A,B: a key and exactly two values, such as target.work_mem=4MB,64MB",
+        );
     };
     if a == b {
-        return Err(InvalidInput(format!("--vary {key}: both values are the same")).into());
+        return invalid(format!("--vary {key}: both values are the same"));
     }
     if key == "target" {
-        let why = "--vary varies settings; set two databases against each other with `dbdyno ab --a target=URL --b target=URL`";
-        return Err(InvalidInput(why.into()).into());
+        return invalid(
+            "--vary varies settings; set two databases against each other with `dbdyno ab --a target=URL --b target=URL`",
+        );
     }
     Ok(Factor {
         key: key.to_owned(),
@@ -157,11 +151,10 @@ fn read(text: &str) -> Result<Factor> {
 /// A URL that fixes the varied setting contradicts the study.
 fn refuse_fixed(url: &TargetUrl, key: &str, request: &StudyRequest<'_>) -> Result<()> {
     if url.settings.contains_key(key) {
-        Err(InvalidInput(format!(
+        invalid(format!(
             "{url} sets {key}, which study {} varies; leave it out of the URL",
             request.built_in.name
         ))
-        .into())
     } else {
         Ok(())
     }
@@ -171,11 +164,10 @@ fn refuse_fixed(url: &TargetUrl, key: &str, request: &StudyRequest<'_>) -> Resul
 fn refuse_missing(url: &TargetUrl, version: &str) -> Result<()> {
     let engine = engines::find(url).map_err(LabError::from)?;
     if engine.reach() != Reach::LocalServer {
-        let why = format!(
+        return invalid(format!(
             "{url} has the version that it has; versions are compared on servers that dbdyno starts itself, such as \
              --target postgres+local:"
-        );
-        return Err(InvalidInput(why).into());
+        ));
     }
     let found = engine.found();
     let versions: Vec<&str> = (found.iter())
@@ -186,12 +178,15 @@ fn refuse_missing(url: &TargetUrl, version: &str) -> Result<()> {
     }
     let title = engine.info().title;
     let title = title.split(',').next().unwrap_or_default();
-    Err(InvalidInput(format!(
+    invalid(format!(
         "version {version} of {title} is not installed (found: {}); install its package (PostgreSQL on Debian: apt-get install \
          postgresql-{version}; `make postgres` in dbdyno's source gets 18), or compare others: --vary {VERSION}=A,B",
-        if versions.is_empty() { "none".to_owned() } else { versions.join(", ") }
+        if versions.is_empty() {
+            "none".to_owned()
+        } else {
+            versions.join(", ")
+        }
     ))
-    .into())
 }
 
 /// True if a version belongs to a series: 18.6.3 to 18 and to 18.6, and 1.10 not to 1.1.

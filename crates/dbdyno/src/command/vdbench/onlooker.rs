@@ -94,7 +94,7 @@ impl Audience for Onlooker {
         self.watched.tell(|| {
             StreamEvent::PointBegins(PointHead {
                 key,
-                title: heading(run, None),
+                title: heading(run),
                 target_name: NAME.to_owned(),
             })
         });

@@ -50,7 +50,7 @@ fn inserts_of_one_key_conflict_at_commit() {
 }
 
 #[test]
-fn a_full_device_is_told_from_a_conflict() {
+fn a_full_device_is_not_a_conflict() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("t.db");
     let api = &library().unwrap_or_else(|e| panic!("{e}")).api;
@@ -59,7 +59,7 @@ fn a_full_device_is_told_from_a_conflict() {
     let connection = database.connect().unwrap();
     connection.query(CREATE).unwrap();
     connection.query("CHECKPOINT").unwrap();
-    // The log is begun anew after a checkpoint, and here finds a device that is always full.
+    // The log is begun again after a checkpoint, and here finds a device that is always full.
     std::os::unix::fs::symlink("/dev/full", dir.path().join("t.db.wal")).unwrap();
     let message = connection
         .query("INSERT INTO dbdyno_t VALUES (99, 0, '')")

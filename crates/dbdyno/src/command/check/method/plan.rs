@@ -24,25 +24,22 @@ pub(super) struct Table {
     rows: u32,
 }
 
+const KEYED: &str = "id BIGINT NOT NULL PRIMARY KEY, n BIGINT NOT NULL";
+
 pub(super) const TABLES: [Table; 3] = [
-    Table {
-        name: ROWS_TABLE,
-        columns: "id BIGINT NOT NULL PRIMARY KEY, n BIGINT NOT NULL",
-        rows: ROWS,
-    },
-    Table {
-        name: COUNTERS_TABLE,
-        columns: "id BIGINT NOT NULL PRIMARY KEY, n BIGINT NOT NULL",
-        rows: COUNTERS,
-    },
-    Table {
-        name: LEDGER_TABLE,
-        columns: "a BIGINT NOT NULL, b BIGINT NOT NULL",
-        rows: 0,
-    },
+    Table::new(ROWS_TABLE, KEYED, ROWS),
+    Table::new(COUNTERS_TABLE, KEYED, COUNTERS),
+    Table::new(LEDGER_TABLE, "a BIGINT NOT NULL, b BIGINT NOT NULL", 0),
 ];
 
 impl Table {
+    const fn new(name: &'static str, columns: &'static str, rows: u32) -> Self {
+        Self {
+            name,
+            columns,
+            rows,
+        }
+    }
     /// The statement that creates it in `schema`, which ends with its point.
     pub(super) fn create(&self, schema: &str) -> String {
         format!("CREATE TABLE {schema}{} ({})", self.name, self.columns)
@@ -87,13 +84,13 @@ fn load(role: Role, parameters: &Parameters) -> String {
         Role::Users => thinking(users, parameters.think_ms),
         Role::LongThink => thinking(users, 2.0 * parameters.think_ms),
         Role::HalfUsers => thinking(users / 2, parameters.think_ms),
-        Role::Open => timed(
-            users,
-            &format!(
-                "arrivals = \"poisson\"\nrate_per_s = {:?}",
-                parameters.rate_per_s()
-            ),
-        ),
+        Role::Open => {
+            let rate_per_s = parameters.rate_per_s();
+            timed(
+                users,
+                &format!("arrivals = \"poisson\"\nrate_per_s = {rate_per_s:?}"),
+            )
+        }
         Role::ShortDelay | Role::LongDelay => warm(sessions),
         Role::Commit => timed(sessions, "contention = true"),
         Role::Count => "jobs = [1]".to_owned(),
@@ -127,25 +124,17 @@ fn script(role: Role, makes_tables: bool) -> String {
         );
         transaction("wait", true, "", &statement(&sql))
     };
+    let idle = || transaction("nothing", true, "", &statement("sql = \"SELECT 1\""));
     let [short_ms, long_ms] = Parameters::DELAYS_MS;
     let (tables, transaction): (&[&str], String) = match role {
-        Role::Idle => (
-            &[],
-            transaction("nothing", true, "", &statement("sql = \"SELECT 1\"")),
-        ),
-        Role::First
-        | Role::Second
-        | Role::Users
-        | Role::LongThink
-        | Role::HalfUsers
-        | Role::Open
-        | Role::One => (&[ROWS_TABLE], looks_up(1)),
+        Role::Idle => (&[], idle()),
         Role::Many => (&[ROWS_TABLE], looks_up(Parameters::STATEMENTS)),
         Role::TwiceAsMany => (&[ROWS_TABLE], looks_up(2 * Parameters::STATEMENTS)),
         Role::ShortDelay => (&[], waits(short_ms)),
         Role::LongDelay => (&[], waits(long_ms)),
         Role::Commit => (&[COUNTERS_TABLE, LEDGER_TABLE], commit()),
         Role::Count => (&[], count()),
+        _ => (&[ROWS_TABLE], looks_up(1)),
     };
     let set_up = if makes_tables {
         set_up(tables)
@@ -193,10 +182,8 @@ fn transaction(name: &str, autocommit: bool, draw: &str, statements: &str) -> St
 }
 
 fn set_up(names: &[&str]) -> String {
-    let tables: Vec<&Table> = TABLES
-        .iter()
-        .filter(|it| names.contains(&it.name))
-        .collect();
+    let tables = TABLES.iter().filter(|it| names.contains(&it.name));
+    let tables: Vec<&Table> = tables.collect();
     if tables.is_empty() {
         return String::new();
     }
@@ -204,12 +191,11 @@ fn set_up(names: &[&str]) -> String {
         let quoted: Vec<String> = texts.iter().map(|text| format!("\"{text}\"")).collect();
         quoted.join(", ")
     };
+    let tables = tables.iter();
     let creates = tables
-        .iter()
+        .clone()
         .flat_map(|it| [Some(it.create("")), it.fill("")]);
-    let drops = tables
-        .iter()
-        .map(|it| format!("DROP TABLE IF EXISTS {}", it.name));
+    let drops = tables.map(|it| format!("DROP TABLE IF EXISTS {}", it.name));
     format!(
         "[setup]\nwhen = \"run\"\nsql = [{}]\n[teardown]\nsql = [{}]\n",
         list(creates.flatten().collect()),
@@ -223,7 +209,7 @@ mod tests {
 
     use super::*;
 
-    const ASKED: Parameters = Parameters {
+    const PARAMETERS: Parameters = Parameters {
         users: 16,
         think_ms: 12.5,
         seconds: 1.0,
@@ -235,7 +221,7 @@ mod tests {
     fn the_plan_has_every_role_at_its_step() {
         for makes_tables in [false, true] {
             let mut workloads = workloads::registry(library(makes_tables).unwrap());
-            let mut plan = Plan::parse(&workloads, &text(&ASKED), &[]).unwrap();
+            let mut plan = Plan::parse(&workloads, &text(&PARAMETERS), &[]).unwrap();
             workloads.prepare(&mut plan).unwrap();
             assert_eq!(plan.step.len(), Role::ALL.len());
             for role in Role::ALL {

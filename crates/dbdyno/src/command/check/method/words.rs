@@ -12,88 +12,33 @@ struct Words {
     decimals: usize,
 }
 
-const fn words(id: &'static str, law: &'static str, unit: &'static str, decimals: usize) -> Words {
-    Words {
-        id,
-        law,
-        unit,
-        decimals,
-    }
+/// `Law: id, law, unit, decimals;` for each invariant.
+macro_rules! words {
+    ($($of:ident: $id:literal, $law:literal, $unit:literal, $decimals:literal;)*) => {
+        fn of(law: Law) -> Words {
+            match law {
+                $(Law::$of => Words { id: $id, law: $law, unit: $unit, decimals: $decimals },)*
+            }
+        }
+    };
 }
 
-fn of(law: Law) -> Words {
-    match law {
-        Law::ThinkTime => words(
-            "think_time",
-            "twice the think time halves the rate",
-            "times the rate",
-            3,
-        ),
-        Law::ResponseTime => words(
-            "response_time",
-            "users = rate × (response + think time)",
-            "users",
-            2,
-        ),
-        Law::Users => words(
-            "users",
-            "twice the users give at most twice the rate",
-            "times the rate",
-            3,
-        ),
-        Law::OfferedRate => words(
-            "offered_rate",
-            "a rate below capacity is delivered",
-            "operations/s",
-            1,
-        ),
-        Law::HalvesRate => words(
-            "halves_rate",
-            "the same load twice gives the same rate",
-            "operations/s",
-            0,
-        ),
-        Law::HalvesMedian => words("halves_median", "... and the same median response", "µs", 1),
-        Law::Statements => words(
-            "statements",
-            "100 more statements cost 100 times one",
-            "ms",
-            3,
-        ),
-        Law::Delay => words("delay", "50 ms more in the server show as that", "ms", 2),
-        Law::Waits => words(
-            "waits",
-            "sessions that wait in the server = rate × time",
-            "sessions",
-            3,
-        ),
-        Law::Committed => words(
-            "committed",
-            "what was committed was changed, no more",
-            "transactions",
-            0,
-        ),
-        Law::Counts => words(
-            "counts",
-            "histograms count every operation",
-            "operations",
-            0,
-        ),
-        Law::Times => words(
-            "times",
-            "... and add up to the sessions' time",
-            "s a point",
-            4,
-        ),
-        Law::Floor => words("floor", "200 µs (on mock:) are measured as that", "µs", 1),
-        Law::Slices => words(
-            "slices",
-            "... in slices too: sessions = rate × time",
-            "sessions",
-            3,
-        ),
-        Law::Clock => words("clock", "driver's and server's clocks run alike", "s", 4),
-    }
+words! {
+    ThinkTime: "think_time", "twice the think time halves the rate", "times the rate", 3;
+    ResponseTime: "response_time", "users = rate × (response + think time)", "users", 2;
+    Users: "users", "twice the users give at most twice the rate", "times the rate", 3;
+    OfferedRate: "offered_rate", "a rate below capacity is delivered", "operations/s", 1;
+    HalvesRate: "halves_rate", "the same load twice gives the same rate", "operations/s", 0;
+    HalvesMedian: "halves_median", "... and the same median response", "µs", 1;
+    Statements: "statements", "100 more statements cost 100 times one", "ms", 3;
+    Delay: "delay", "50 ms more in the server show as that", "ms", 2;
+    Waits: "waits", "sessions that wait in the server = rate × time", "sessions", 3;
+    Committed: "committed", "what was committed was changed, no more", "transactions", 0;
+    Counts: "counts", "histograms count every operation", "operations", 0;
+    Times: "times", "... and add up to the sessions' time", "s a point", 4;
+    Floor: "floor", "200 µs (on mock:) are measured as that", "µs", 1;
+    Slices: "slices", "... in slices too: sessions = rate × time", "sessions", 3;
+    Clock: "clock", "driver's and server's clocks run alike", "s", 4;
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -160,18 +105,11 @@ fn reading(outcome: &Outcome) -> Option<&Reading> {
 fn numbers(law: Law, reading: &Reading) -> String {
     let Words { unit, decimals, .. } = of(law);
     let number = |x: f64| {
-        if x.is_finite() {
-            format!("{x:.decimals$}")
-        } else {
-            "–".to_owned()
-        }
+        let known = Some(x).filter(|x| x.is_finite());
+        known.map_or("–".to_owned(), |x| format!("{x:.decimals$}"))
     };
-    let Reading {
-        expected,
-        seen,
-        low,
-        high,
-    } = *reading;
+    let Reading { expected, seen, .. } = *reading;
+    let (low, high) = (reading.low, reading.high);
     let most = match law {
         Law::Users => "at most ",
         _ => "",
@@ -181,11 +119,8 @@ fn numbers(law: Law, reading: &Reading) -> String {
     } else {
         String::new()
     };
-    format!(
-        "{most}{} {unit} expected, {} seen{range}",
-        number(expected),
-        number(seen)
-    )
+    let (expected, seen) = (number(expected), number(seen));
+    format!("{most}{expected} {unit} expected, {seen} seen{range}")
 }
 
 pub(super) fn table(findings: &[Finding]) -> String {
@@ -201,12 +136,8 @@ pub(super) fn table(findings: &[Finding]) -> String {
         };
         let decided = reading(outcome).map(|reading| numbers(*law, reading));
         let all: Vec<String> = reason(outcome).into_iter().chain(decided).collect();
-        let _ = writeln!(
-            text,
-            "  {:width$}  {word:9}  {}",
-            of(*law).law,
-            all.join(": ")
-        );
+        let (law, words) = (of(*law).law, all.join(": "));
+        let _ = writeln!(text, "  {law:width$}  {word:9}  {words}");
     }
     text
 }
@@ -218,10 +149,9 @@ pub(super) fn verdict(findings: &[Finding], own: Option<(f64, f64)>) -> String {
     if counted.broken > 0 {
         let broken = findings.iter().filter(|it| it.outcome.is_broken());
         let broken: Vec<&str> = broken.map(|it| of(it.law).law).collect();
+        let (count, broken) = (counted.broken, broken.join("; "));
         return format!(
-            "dbdyno does NOT measure this target rightly: {} of {decided} laws are broken: {}",
-            counted.broken,
-            broken.join("; ")
+            "dbdyno does NOT measure this target rightly: {count} of {decided} laws are broken: {broken}"
         );
     }
     let undecided = match counted.undecided {
