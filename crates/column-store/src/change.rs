@@ -32,9 +32,6 @@ pub struct Change<'a> {
 
 impl Store {
     /// Begins to replace rows.
-    ///
-    /// # Errors
-    /// When the engine lets no further session in.
     pub fn change(&self) -> Result<Change<'_>> {
         let (connection, guard) = self.instance.connect()?;
         let change = Change {
@@ -79,9 +76,6 @@ impl Change<'_> {
 
     /// Fills a table again with the rows that `read` hands out; gives how many these are. The memory of the older ones is
     /// free as soon as nobody sees them any more.
-    ///
-    /// # Errors
-    /// Those of `read`, or what the engine says.
     pub fn renew(
         &mut self,
         table: &SourceTable,
@@ -95,9 +89,6 @@ impl Change<'_> {
 
     /// Puts the rows that `read` hands out into a table, in the place of those with the same keys; gives how many these
     /// are. A row that is handed out twice is there once.
-    ///
-    /// # Errors
-    /// Those of `read`, or what the engine says.
     pub fn upsert(
         &mut self,
         table: &SourceTable,
@@ -124,9 +115,6 @@ impl Change<'_> {
 
     /// Notes of which moment of the source everything is: microseconds of the caller's own clock, and the transactions that he
     /// had counted by then. Who asks the tables reads it from [`SNAPSHOT`] in the same transaction.
-    ///
-    /// # Errors
-    /// When the engine fails.
     pub fn note_snapshot(&mut self, at_us: u64, transactions: u64) -> Result<()> {
         self.run(&format!(
             "CREATE OR REPLACE TABLE {SNAPSHOT} AS SELECT {at_us}::BIGINT AS at_us, {transactions}::BIGINT AS transactions"
@@ -155,9 +143,6 @@ impl Change<'_> {
     }
 
     /// Shows everything that was replaced.
-    ///
-    /// # Errors
-    /// When the engine fails.
     pub fn commit(self) -> Result<()> {
         self.run("COMMIT")?;
         *self.store.left_out() = self.left_out;

@@ -14,9 +14,6 @@ const GROUP_ROWS: u64 = 1 << 24;
 
 impl Store {
     /// Bytes of each column of the rows with these numbers, put together into one group.
-    ///
-    /// # Errors
-    /// When the engine fails.
     pub fn encoded_bytes(
         &self,
         table: &str,

@@ -13,9 +13,6 @@ pub(super) struct MemoryFile(File);
 
 impl MemoryFile {
     /// An empty one.
-    ///
-    /// # Errors
-    /// When the kernel gives none: too many files are open.
     pub fn new() -> Result<Self> {
         let file = rustix::fs::memfd_create(c"dbdyno-lifted", MemfdFlags::CLOEXEC);
         let refused = |error| {

@@ -21,9 +21,6 @@ const CONTROL_ROWS: &str = "SELECT (range % 7)::BIGINT AS number, 'a word and an
 
 impl Store {
     /// Why the level is not in force, seen on a table of our own; `None` when it is. Nothing of it is left.
-    ///
-    /// # Errors
-    /// When the engine fails.
     pub fn not_in_force(&self) -> Result<Option<String>> {
         let codecs = match self.level.zstd() {
             None => {

@@ -176,9 +176,6 @@ impl Replica {
     }
 
     /// Takes the tables that were lifted; what was there before is gone when its last session is.
-    ///
-    /// # Errors
-    /// When the engine fails.
     pub fn fill(&self, store: Store) -> Result<()> {
         let target = store.target();
         let mut state = self.state();

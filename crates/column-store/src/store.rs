@@ -49,9 +49,6 @@ pub struct Store {
 
 impl Store {
     /// An empty store, whose tables together with what queries need may take so many bytes.
-    ///
-    /// # Errors
-    /// When the engine is not installed.
     pub fn open(level: Level, memory_bytes: u64) -> Result<Self> {
         let set_up = SetUp {
             memory_limit_mb: Some(memory_bytes.max(MEMORY_BYTES_MIN) / 1_000_000),
@@ -107,9 +104,6 @@ impl Store {
     }
 
     /// Packs what was committed; nothing at the levels whose writers do it themselves.
-    ///
-    /// # Errors
-    /// When the engine fails.
     pub fn pack(&self) -> Result<()> {
         match self.level.zstd() {
             None => self.run("CHECKPOINT lifted"),
@@ -137,9 +131,6 @@ impl Store {
     /// Ends a table, whose writers have finished. So many threads pack what is left; one for each processor when nothing is
     /// said. With one alone the same rows take the same memory every time: which columns share the engine's pieces of
     /// memory is up to the threads.
-    ///
-    /// # Errors
-    /// When the engine fails.
     pub fn finish(&self, table: &SourceTable, threads: Option<u32>) -> Result<()> {
         if self.level.zstd().is_none() {
             self.instance.set_threads(threads)?;
@@ -158,9 +149,6 @@ impl Store {
     }
 
     /// Gives a table's memory back, finished or not.
-    ///
-    /// # Errors
-    /// When the engine fails.
     pub fn remove(&self, table: &str) -> Result<()> {
         let name = DIALECT.quoted(table);
         let files = self.files().remove(table);
@@ -175,9 +163,6 @@ impl Store {
 
     /// Bytes that all tables take, as the engine or the kernel has allocated them. Everything that the engine counts is
     /// theirs when no statement is under way: long texts, for one, lie in blocks of their own.
-    ///
-    /// # Errors
-    /// When the engine fails.
     pub fn allocated_bytes(&self) -> Result<u64> {
         let of_engine = self.texts(
             "SELECT coalesce(sum(memory_usage_bytes), 0)::BIGINT::VARCHAR FROM duckdb_memory()",
@@ -206,9 +191,6 @@ impl Store {
     }
 
     /// How the columns of a table are kept, read back from the engine.
-    ///
-    /// # Errors
-    /// When the engine fails.
     pub fn codecs(&self, table: &str) -> Result<Vec<Codec>> {
         let rows = if let Some(paths) = self.paths(table) {
             self.texts(&format!(
@@ -236,9 +218,6 @@ impl Store {
     }
 
     /// Forbids every further file: populated tables are only queried from now on.
-    ///
-    /// # Errors
-    /// When the engine fails.
     pub fn seal(&self) -> Result<()> {
         let paths: Vec<String> = (self.files().values().flatten())
             .map(|file| format!("'{}'", file.path()))

@@ -35,9 +35,6 @@ pub struct Writer<'a> {
 
 impl Store {
     /// One of those that fill a table.
-    ///
-    /// # Errors
-    /// When the engine lets no further session in.
     pub fn writer(&self, table: &SourceTable, writers: u32) -> Result<Writer<'_>> {
         let batch = (BATCHES_BYTES / u64::from(writers.max(1))).max(BATCH_BYTES_MIN);
         Writer::new(self, table, batch)
@@ -69,9 +66,6 @@ impl<'a> Writer<'a> {
     }
 
     /// Adds a row; true when a batch has become full and was committed.
-    ///
-    /// # Errors
-    /// When a value does not fit its column, or there is no memory left.
     #[inline]
     pub fn put(&mut self, row: &[Cell<'_>]) -> Result<bool> {
         if self.tied.dependent().is_none() {
@@ -94,9 +88,6 @@ impl<'a> Writer<'a> {
     }
 
     /// Commits what is left.
-    ///
-    /// # Errors
-    /// As of [`Writer::put`].
     pub fn finish(mut self) -> Result<()> {
         self.commit()
     }

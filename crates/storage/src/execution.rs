@@ -77,6 +77,19 @@ struct Measured {
     monitor: Option<Monitored>,
 }
 
+impl Measured {
+    fn of(run: Run, round: Round, findings: Vec<Remark>) -> Self {
+        Self {
+            run,
+            round,
+            findings,
+            steadiness: None,
+            is_missed: false,
+            monitor: None,
+        }
+    }
+}
+
 pub trait Audience {
     fn show(&mut self, text: &str);
     /// A pass through the list begins, from 1; 0 is the format before it.

@@ -73,6 +73,14 @@ impl Default for ErrorLimit {
 
 impl Run {
     #[must_use]
+    pub fn with_rate(&self, rate: Rate) -> Self {
+        Self {
+            rate,
+            ..self.clone()
+        }
+    }
+
+    #[must_use]
     pub fn loops_text(&self) -> &str {
         if self.loops.is_empty() {
             "None"

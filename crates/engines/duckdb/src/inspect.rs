@@ -8,9 +8,6 @@ use engine::inspection::{Inspection, PlaceState};
 use engine::{Result, TargetUrl};
 
 /// Looks at the file that a URL names.
-///
-/// # Errors
-/// When the library is missing, or the file is damaged or in use.
 pub(super) fn inspect(url: &TargetUrl) -> Result<Inspection> {
     let loaded = library()?;
     let path = url.place();

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::claim::Claim;
 use super::explain::explain;
@@ -92,18 +92,10 @@ impl Instance {
             refuse_foreign_tables(loaded, path)?;
         }
         let instance = Self {
-            loaded,
             redo: path.as_deref().map(RedoMeter::new),
             path,
-            attachment: None,
-            state: Mutex::new(State {
-                set_up,
-                compressed: true,
-                lent: None,
-                open: None,
-                sessions: 0,
-            }),
             _claim: claim,
+            ..Self::closed(loaded, set_up)
         };
         instance.with_control(|_| Ok(()))?;
         Ok(instance)
@@ -116,10 +108,19 @@ impl Instance {
         attachment: MemoryAttachment,
     ) -> Result<Self> {
         let instance = Self {
-            loaded,
-            redo: None,
-            path: None,
             attachment: Some(attachment),
+            ..Self::closed(loaded, set_up)
+        };
+        instance.with_control(|_| Ok(()))?;
+        Ok(instance)
+    }
+
+    fn closed(loaded: &'static Loaded, set_up: SetUp) -> Self {
+        Self {
+            loaded,
+            path: None,
+            redo: None,
+            attachment: None,
             state: Mutex::new(State {
                 set_up,
                 compressed: true,
@@ -128,15 +129,11 @@ impl Instance {
                 sessions: 0,
             }),
             _claim: None,
-        };
-        instance.with_control(|_| Ok(()))?;
-        Ok(instance)
+        }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state
-            .lock()
-            .unwrap_or_else(|poisoned| poisoned.into_inner())
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The open database, opened again when it is closed.
@@ -199,11 +196,8 @@ impl Instance {
     /// A connection for one more session, with the guard that counts it.
     pub fn connect(self: &Arc<Self>) -> Result<(Connection, SessionGuard)> {
         let mut state = self.state();
-        let connection = self
-            .opened(&mut state)?
-            .database
-            .connect()
-            .map_err(|m| explain("cannot open a session", &m))?;
+        let connection = self.opened(&mut state)?.database.connect();
+        let connection = connection.map_err(|m| explain("cannot open a session", &m))?;
         if let Some(attachment) = &self.attachment {
             run(&connection, &format!("USE {}", attachment.database))?;
         }
@@ -237,10 +231,8 @@ impl Instance {
     /// Sets how tables are stored, now and whenever the database is opened again.
     pub fn set_compression(&self, compressed: bool) -> Result<()> {
         let mut state = self.state();
-        run(
-            &self.opened(&mut state)?.control,
-            compression_sql(compressed),
-        )?;
+        let control = &self.opened(&mut state)?.control;
+        run(control, compression_sql(compressed))?;
         state.compressed = compressed;
         Ok(())
     }
@@ -272,12 +264,11 @@ impl Instance {
     fn refuse_sessions(&self, state: &State, what: &str) -> Result<()> {
         match state.sessions {
             0 => Ok(()),
-            sessions => Err(TargetError::new(
-                ErrorKind::Statement,
-                format!(
-                    "DuckDB: cannot {what} while {sessions} session(s) are open; close them first"
-                ),
-            )),
+            sessions => {
+                let why = format!("{sessions} session(s) are open; close them first");
+                let what = format!("DuckDB: cannot {what} while {why}");
+                Err(TargetError::new(ErrorKind::Statement, what))
+            }
         }
     }
 
@@ -321,10 +312,9 @@ fn compression_sql(compressed: bool) -> &'static str {
 }
 
 fn cannot_drop(path: &Path, error: &std::io::Error) -> TargetError {
-    TargetError::new(
-        ErrorKind::Unreachable,
-        format!("cannot drop the page cache of {}: {error}", path.display()),
-    )
+    let path = path.display();
+    let what = format!("cannot drop the page cache of {path}: {error}");
+    TargetError::new(ErrorKind::Unreachable, what)
 }
 
 /// Looks into an existing file read-only, so that somebody else's is left as it is, log and all.
@@ -341,9 +331,9 @@ pub(super) fn refuse_foreign_tables(loaded: &'static Loaded, path: &Path) -> Res
     let pairs = |sql: &str| {
         let rows = connection.texts(sql).map_err(explain)?;
         let pair = |row: Vec<String>| {
-            <[String; 2]>::try_from(row)
+            row.try_into()
                 .ok()
-                .map(|[name, of]| (name, of))
+                .map(|[name, of]: [String; 2]| (name, of))
         };
         Ok(rows.into_iter().filter_map(pair).collect::<Identities>())
     };

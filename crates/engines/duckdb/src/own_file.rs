@@ -57,15 +57,13 @@ impl OwnFile {
         let claim = Claim::take(path)?;
         let is_there = std::fs::metadata(claim.path()).is_ok_and(|found| found.len() > 0);
         if access == Access::Read && !is_there {
-            return Err(TargetError::new(
-                ErrorKind::Unreachable,
-                format!("there is no file {}", path.display()),
-            ));
+            let what = format!("there is no file {}", path.display());
+            return Err(TargetError::new(ErrorKind::Unreachable, what));
         }
         let context = format!("cannot open {}", path.display());
         let open = |options: &[(&str, String)]| {
-            let database = Database::open(&loaded.api, Some(claim.path()), options)
-                .map_err(|m| explain(&context, &m))?;
+            let database = Database::open(&loaded.api, Some(claim.path()), options);
+            let database = database.map_err(|m| explain(&context, &m))?;
             let connection = database.connect().map_err(|m| explain(&context, &m))?;
             Ok::<_, TargetError>((connection, database))
         };
@@ -97,22 +95,17 @@ impl OwnFile {
             // By some names the engine opens a database in memory, whose rows would be gone. The file is not opened to look:
             // closing it would release the engine's lock.
             if !std::fs::metadata(file.claim.path()).is_ok_and(|found| found.len() > 0) {
-                return Err(TargetError::new(
-                    ErrorKind::Unreachable,
-                    format!(
-                        "DuckDB makes no database called {}; choose a name that ends in .duckdb",
-                        path.display()
-                    ),
-                ));
+                let name = path.display();
+                let what = format!(
+                    "DuckDB makes no database called {name}; choose a name that ends in .duckdb"
+                );
+                return Err(TargetError::new(ErrorKind::Unreachable, what));
             }
         }
         Ok(file)
     }
 
     /// Does something in one transaction, which ends with the first error as if nothing had been done.
-    ///
-    /// # Errors
-    /// Those of `work`, and what the engine says.
     pub fn change<T, E: From<TargetError>>(
         &self,
         work: impl FnOnce(&Self) -> std::result::Result<T, E>,
@@ -134,19 +127,16 @@ impl OwnFile {
     }
 
     /// Runs statements without a result.
-    ///
-    /// # Errors
-    /// When the engine fails.
     pub fn run(&self, sql: &str) -> Result<()> {
-        let done = self.connection.query(sql);
-        done.map(|_| ())
-            .map_err(|message| explain("a statement failed", &message))
+        self.run_as(sql, "a statement failed")
+    }
+
+    fn run_as(&self, sql: &str, context: &str) -> Result<()> {
+        let done = self.connection.query(sql).map(drop);
+        done.map_err(|message| explain(context, &message))
     }
 
     /// Hands out every row of a query.
-    ///
-    /// # Errors
-    /// Those of `take`, and what the engine says.
     pub fn read(&self, sql: &str, take: &mut dyn FnMut(&[Cell<'_>]) -> Result<()>) -> Result<()> {
         let answer = self.connection.query(sql);
         let mut answer = answer.map_err(|message| explain("a query failed", &message))?;
@@ -154,32 +144,19 @@ impl OwnFile {
     }
 
     /// A bulk load into one table, in the transaction that is open; [`Rows::finish`] ends it.
-    ///
-    /// # Errors
-    /// When the engine fails.
     pub fn rows(&self, table: &str) -> Result<Rows<'_>> {
         Appender::of_cells(&self.connection, table).map(Rows)
     }
 
     /// Writes the rows of a query to a Parquet file.
-    ///
-    /// # Errors
-    /// When the place cannot be written.
     pub fn write_parquet(&self, query: &str, path: &Path) -> Result<()> {
         let Some(name) = path.to_str() else {
-            return Err(TargetError::new(
-                ErrorKind::Statement,
-                format!("the name {} is not UTF-8", path.display()),
-            ));
+            let what = format!("the name {} is not UTF-8", path.display());
+            return Err(TargetError::new(ErrorKind::Statement, what));
         };
-        let sql = format!(
-            "COPY ({query}) TO {} (FORMAT parquet, COMPRESSION zstd)",
-            quoted(name)
-        );
-        let context = format!("cannot write {name}");
-        let done = self.connection.query(&sql);
-        done.map(|_| ())
-            .map_err(|message| explain(&context, &message))
+        let to = quoted(name);
+        let sql = format!("COPY ({query}) TO {to} (FORMAT parquet, COMPRESSION zstd)");
+        self.run_as(&sql, &format!("cannot write {name}"))
     }
 }
 
@@ -188,17 +165,11 @@ pub struct Rows<'a>(Appender<'a>);
 
 impl Rows<'_> {
     /// Adds one row, with a cell for each column of the table.
-    ///
-    /// # Errors
-    /// When a cell does not fit its column, or the load fails.
     pub fn put(&mut self, row: &[Cell<'_>]) -> Result<()> {
         self.0.put_cells(row).map(|_| ())
     }
 
     /// Hands over what is left.
-    ///
-    /// # Errors
-    /// As of [`Rows::put`].
     pub fn finish(self) -> Result<()> {
         self.0.finish()
     }
@@ -211,20 +182,18 @@ fn refuse_others(file: &Path, path: &Path) -> Result<()> {
         let begin_bytes = (MAGIC_AT + MAGIC.len()) as u64;
         file.take(begin_bytes).read_to_end(&mut begin)
     });
-    match read {
-        Ok(_) if begin.get(MAGIC_AT..) == Some(MAGIC) => Ok(()),
-        Ok(_) => Err(TargetError::new(
-            ErrorKind::Foreign,
-            format!(
-                "{} is not a DuckDB database; choose another file; this one was not changed",
-                path.display()
-            ),
-        )),
-        Err(error) => Err(TargetError::new(
-            ErrorKind::Unreachable,
-            format!("cannot read {}: {error}", path.display()),
-        )),
-    }
+    let (kind, what) = match read {
+        Ok(_) if begin.get(MAGIC_AT..) == Some(MAGIC) => return Ok(()),
+        Ok(_) => {
+            let what = "is not a DuckDB database; choose another file; this one was not changed";
+            (ErrorKind::Foreign, format!("{} {what}", path.display()))
+        }
+        Err(error) => {
+            let what = format!("cannot read {}: {error}", path.display());
+            (ErrorKind::Unreachable, what)
+        }
+    };
+    Err(TargetError::new(kind, what))
 }
 
 /// Refuses a file that does not carry the mark.
@@ -234,10 +203,8 @@ fn known(connection: &Connection, mark: &Mark, path: &Path) -> Result<()> {
         let message = format!("{} {what}; {advice}", path.display());
         Err(TargetError::new(ErrorKind::Foreign, message))
     };
-    let sql = format!(
-        "SELECT application, version::VARCHAR FROM main.{}",
-        mark.table
-    );
+    let table = mark.table;
+    let sql = format!("SELECT application, version::VARCHAR FROM main.{table}");
     // Without the table, or with another one of its name, there is no answer.
     let rows = connection.texts(&sql).unwrap_or_default();
     let Some([application, version]) = rows.first().map(Vec::as_slice) else {
@@ -308,11 +275,8 @@ mod tests {
             .unwrap();
         assert!(std::fs::read(&parquet).unwrap().starts_with(b"PAR1"));
         drop(file);
-        assert_eq!(
-            std::fs::read(&path).unwrap(),
-            before,
-            "reading changes nothing"
-        );
+        let after = std::fs::read(&path).unwrap();
+        assert_eq!(after, before, "reading changes nothing");
     }
 
     #[test]
@@ -321,35 +285,20 @@ mod tests {
         let [ours, text, csv] = ["ours.duckdb", "text", "a.csv"].map(|name| dir.path().join(name));
         std::fs::write(&csv, "a,b\n1,2\n").unwrap();
         drop(OwnFile::open(&ours, &MARK, Access::Write).unwrap());
-        std::fs::write(
-            &text,
-            "this is no database, whatever its name\n".repeat(400),
-        )
-        .unwrap();
-        for (path, mark, kind) in [
-            (
-                &ours,
-                Mark {
-                    application: "other",
-                    ..MARK
-                },
-                ErrorKind::Foreign,
-            ),
-            (&ours, Mark { version: 2, ..MARK }, ErrorKind::Foreign),
-            (
-                &ours,
-                Mark {
-                    table: "figure",
-                    ..MARK
-                },
-                ErrorKind::Foreign,
-            ),
-            (&text, MARK, ErrorKind::Foreign),
-            (&csv, MARK, ErrorKind::Foreign),
+        let lines = "this is no database, whatever its name\n".repeat(400);
+        std::fs::write(&text, lines).unwrap();
+        let [mut other, mut newer, mut elsewhere] = [MARK; 3];
+        (other.application, newer.version, elsewhere.table) = ("other", 2, "figure");
+        for (path, mark) in [
+            (&ours, other),
+            (&ours, newer),
+            (&ours, elsewhere),
+            (&text, MARK),
+            (&csv, MARK),
         ] {
             let before = std::fs::read(path).unwrap();
             let refused = OwnFile::open(path, &mark, Access::Write).err().unwrap();
-            assert_eq!(refused.kind, kind, "{refused}");
+            assert_eq!(refused.kind, ErrorKind::Foreign, "{refused}");
             assert_eq!(std::fs::read(path).unwrap(), before);
         }
     }

@@ -30,8 +30,6 @@ pub(super) struct DuckDbSession {
 }
 
 impl DuckDbSession {
-    /// # Errors
-    /// When the database does not tell its own name.
     pub fn new(connection: Connection, guard: SessionGuard) -> Result<Self> {
         let name = connection.texts("SELECT current_database(), current_schema()");
         let name = name.map_err(|m| explain("reading the schema", &m))?;

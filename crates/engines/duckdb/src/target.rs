@@ -35,9 +35,6 @@ pub struct DuckDbTarget {
 
 impl DuckDbTarget {
     /// Opens the database that a URL names, or makes it.
-    ///
-    /// # Errors
-    /// When it cannot be opened, or is not dbdyno's.
     pub fn open(url: &TargetUrl) -> Result<Self> {
         let set_up = SetUp::from_url(url)?;
         Ok(Self {

@@ -5,17 +5,26 @@ use archive::remark::{self, RateTried};
 use load::search::SearchError;
 use load::slo_search::{SearchedRate, slo_search};
 
-use super::monitor::Monitored;
 use super::rounds::Round;
 use super::slo::{Slo, Tried, UNDECIDED_MAX, evidence};
 use super::{Execution, ExecutionError, Measured};
 use crate::engine;
 use crate::run::{Rate, Run};
 
+/// Why a search ends before its result.
 enum Halt {
     Error(ExecutionError),
-    Broken(Box<(Run, Round, Option<Monitored>)>),
-    Undecided(Box<(Run, Round, Remark)>),
+    Ended(Box<Measured>),
+}
+
+impl Halt {
+    fn missed(run: Run, round: Round, why: Remark) -> Self {
+        let measured = Measured::of(run, round, vec![why]);
+        Self::Ended(Box::new(Measured {
+            is_missed: true,
+            ..measured
+        }))
+    }
 }
 
 impl Execution<'_> {
@@ -28,29 +37,8 @@ impl Execution<'_> {
     ) -> Result<Measured, ExecutionError> {
         match self.searched(number, run, options, slo) {
             Ok(searched) => Ok(searched),
+            Err(Halt::Ended(measured)) => Ok(*measured),
             Err(Halt::Error(error)) => Err(error),
-            Err(Halt::Broken(broken)) => {
-                let (run, round, monitor) = *broken;
-                Ok(Measured {
-                    run,
-                    round,
-                    findings: vec![Remark::SearchBrokenOff],
-                    steadiness: None,
-                    is_missed: false,
-                    monitor,
-                })
-            }
-            Err(Halt::Undecided(undecided)) => {
-                let (run, round, why) = *undecided;
-                Ok(Measured {
-                    run,
-                    round,
-                    findings: vec![why],
-                    steadiness: None,
-                    is_missed: true,
-                    monitor: None,
-                })
-            }
         }
     }
 
@@ -80,14 +68,13 @@ impl Execution<'_> {
                 let maximum_per_s = round.outcome.rate_iops();
                 if maximum_per_s < lowest_per_s {
                     let why = slo.too_few(maximum_per_s, lowest_per_s);
-                    return Err(Halt::Undecided(Box::new((run, round, why))));
+                    return Err(Halt::missed(run, round, why));
                 }
                 maximum_per_s / 2.0
             }
         };
-        let search = slo
-            .search(first_per_s, lowest_per_s, options.seed)
-            .map_err(|error| Halt::Error(ExecutionError::Search(error)))?;
+        let search = slo.search(first_per_s, lowest_per_s, options.seed);
+        let search = search.map_err(|error| Halt::Error(error.into()))?;
         let mut missed = None;
         let mut tried: Vec<Tried> = Vec::new();
         let searched = slo_search(search, |iops| {
@@ -110,29 +97,24 @@ impl Execution<'_> {
                     None => {
                         let why = slo.undecided(rounded, &this);
                         let (run, round) = seen;
-                        return Err(Halt::Undecided(Box::new((run, round, why))));
+                        return Err(Halt::missed(run, round, why));
                     }
                 }
             }
             Ok((false, None))
         })?;
-        let findings = search_of(&searched).remarks("I/Os", slo.objective.to_string());
-        let mut findings = findings.to_vec();
+        let objective = slo.objective.to_string();
+        let mut findings = search_of(&searched).remarks("I/Os", objective).to_vec();
         let found = searched.found();
         let ends = [found.rate_per_s, found.missed_per_s];
         findings.extend(evidence(slo, ends.into_iter().flatten(), &tried));
         let best = searched.into_best().flatten();
         let is_missed = best.is_none();
-        let (run, round) = best.or(missed).ok_or(Halt::Error(ExecutionError::Search(
-            SearchError::Measurements,
-        )))?;
+        let none = || Halt::Error(SearchError::Measurements.into());
+        let (run, round) = best.or(missed).ok_or_else(none)?;
         Ok(Measured {
-            run,
-            round,
-            findings,
-            steadiness: None,
             is_missed,
-            monitor: None,
+            ..Measured::of(run, round, findings)
         })
     }
 
@@ -144,13 +126,11 @@ impl Execution<'_> {
         rate: Rate,
         options: &engine::Options<'_>,
     ) -> Result<(Run, Round), Halt> {
-        let run = Run {
-            rate,
-            ..run.clone()
-        };
+        let run = run.with_rate(rate);
         let (round, monitor) = self.round(number, &run, options).map_err(Halt::Error)?;
         if monitor.is_some() || self.stopped() || !round.is_whole() {
-            return Err(Halt::Broken(Box::new((run, round, monitor))));
+            let broken = Measured::of(run, round, vec![Remark::SearchBrokenOff]);
+            return Err(Halt::Ended(Box::new(Measured { monitor, ..broken })));
         }
         Ok((run, round))
     }

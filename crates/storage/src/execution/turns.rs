@@ -39,13 +39,11 @@ impl Execution<'_> {
                 continue;
             };
             let findings = steadiness.as_ref().map(|it| it.remarks(run));
+            let findings = findings.into_iter().flatten().collect();
             let measured = Measured {
-                run: run.clone(),
-                round,
-                findings: findings.into_iter().flatten().collect(),
                 steadiness,
-                is_missed: false,
                 monitor,
+                ..Measured::of(run.clone(), round, findings)
             };
             match self.conclude(repetition, first + index, &measured) {
                 Ok((this, ends)) => {

@@ -94,7 +94,7 @@ impl Expansion<'_> {
         let controlled = run.rate.is_controlled();
         if let (true, Some(at)) = (rd.variable, &rd.rates_at) {
             let steps = rd.steps(at)?;
-            return self.push(rd, with_rate(run, Rate::Variable { steps }));
+            return self.push(rd, run.with_rate(Rate::Variable { steps }));
         }
         for rate in &rd.rates {
             if *rate == CURVE_IOPS {
@@ -106,7 +106,7 @@ impl Expansion<'_> {
                 pct if pct < 0.0 => Rate::PercentOfPrevious { pct: -pct },
                 iops => Rate::Fixed { iops },
             };
-            let mut one = with_rate(run, rate_of_run);
+            let mut one = run.with_rate(rate_of_run);
             if rd.rates.len() > 1 {
                 if !one.loops.is_empty() {
                     one.loops.push(' ');
@@ -120,14 +120,14 @@ impl Expansion<'_> {
 
     fn push_curve(&mut self, rd: &Rd, run: &Run, controlled: bool) -> Result<()> {
         let maximum_run = self.runs.len();
-        self.push(rd, with_rate(run, Rate::max(controlled, true)))?;
+        self.push(rd, run.with_rate(Rate::max(controlled, true)))?;
         for pct in &rd.curve_pct {
             let point = CurvePoint {
                 pct: *pct,
                 maximum_run,
                 shares_observed: !controlled,
             };
-            let mut run = with_rate(run, Rate::Curve(point));
+            let mut run = run.with_rate(Rate::Curve(point));
             run.name = format!("{}_({}%)", run.name, number_text(*pct, false));
             self.push(rd, run)?;
         }
@@ -171,13 +171,6 @@ impl Expansion<'_> {
                 sets.map(|set| (names(&set), Some(set))).collect()
             }
         })
-    }
-}
-
-fn with_rate(run: &Run, rate: Rate) -> Run {
-    Run {
-        rate,
-        ..run.clone()
     }
 }
 
