@@ -17,6 +17,7 @@ pub mod exercise;
 pub mod expectation;
 pub mod library;
 pub mod loading;
+pub mod numbers;
 pub mod owned;
 pub mod room;
 pub mod script;

@@ -2,8 +2,10 @@
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
-use engine::{Feature, Session, Target, TargetError};
+use archive::{CacheState, Figures, Point, Remark, WorkDone};
+use engine::{BulkRow, Feature, RowSource, Session, Target, TargetError};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event<'a> {
@@ -108,4 +110,70 @@ fn with_threads<T, E: From<TargetError>>(
         target.set_threads(before)?;
     }
     outcome
+}
+
+/// Receiver of one row.
+pub type Sink<'s> = dyn FnMut(&BulkRow<'_>) -> engine::Result<()> + 's;
+
+/// Rows made one by one: `put` passes the row of an item to the sink.
+pub fn rows<T, P>(items: impl Iterator<Item = T>, put: P) -> impl RowSource
+where
+    P: FnMut(T, &mut Sink<'_>) -> engine::Result<()>,
+{
+    Rows { items, put }
+}
+
+struct Rows<I, P> {
+    items: I,
+    put: P,
+}
+
+impl<I: Iterator, P> RowSource for Rows<I, P>
+where
+    P: FnMut(I::Item, &mut Sink<'_>) -> engine::Result<()>,
+{
+    #[inline]
+    fn next_row(&mut self, sink: &mut Sink<'_>) -> engine::Result<bool> {
+        match self.items.next() {
+            Some(item) => (self.put)(item, sink).map(|()| true),
+            None => Ok(false),
+        }
+    }
+}
+
+/// Point of a step that loads tables; `rows` with the time that they took, if any were loaded.
+pub fn point(
+    blank: Point,
+    (size, state): (String, String),
+    rows: Option<(u64, Duration)>,
+    elapsed: Duration,
+    notes: Vec<Remark>,
+) -> Point {
+    Point {
+        work: WorkDone {
+            mode: "work".into(),
+            size,
+            state,
+            cache: CacheState::AsItComes,
+            ..WorkDone::default()
+        },
+        figures: Figures {
+            rows: rows.map(|(rows, _)| rows as f64),
+            rows_per_s: rows
+                .filter(|(_, took)| !took.is_zero())
+                .map(|(rows, took)| rows as f64 / took.as_secs_f64()),
+            elapsed_s: Some(elapsed.as_secs_f64()),
+            ..Figures::default()
+        },
+        notes,
+        ..blank
+    }
+}
+
+/// The first fact in which the existing database differs from the requested one: its name and both values.
+pub fn difference<const N: usize>(
+    facts: [(&'static str, String, String); N],
+) -> Option<(&'static str, String, String)> {
+    let mut facts = facts.into_iter();
+    facts.find(|(_, there, requested)| there != requested)
 }

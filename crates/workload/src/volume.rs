@@ -29,37 +29,12 @@ const SMALL_BYTES_PER_S: f64 = 100e6;
 /// How long or how much a point works.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Extent {
-    /// So much for each job.
+    /// Amount of each job.
     Work(Amount),
-    /// So many seconds.
     Seconds(f64),
 }
 
-/// Bytes of a warehouse of the order-entry database with its keys: 100 MB, and the items' share.
-const WAREHOUSE_BYTES: f64 = 110e6;
-
-/// Bytes that loading an order-entry database writes.
-pub fn of_order_entry_load(whole_warehouses: f64) -> Volume {
-    let stored = (whole_warehouses * WAREHOUSE_BYTES) as u64;
-    Volume {
-        written_bytes: stored.saturating_mul(TIMES_WRITTEN),
-        room_bytes: stored.saturating_mul(TIMES_WRITTEN),
-    }
-}
-
-/// Bytes that an analytical database of scale 1 stores at most, with keys.
-const SCALE_BYTES: f64 = 2.4e9;
-
-/// Bytes that loading an analytical database writes.
-pub fn of_analytical_load(scale: f64) -> Volume {
-    let stored = (scale * SCALE_BYTES) as u64;
-    Volume {
-        written_bytes: stored.saturating_mul(TIMES_WRITTEN),
-        room_bytes: stored.saturating_mul(TIMES_WRITTEN),
-    }
-}
-
-/// Bytes that small transactions write in so many seconds, at most.
+/// Bytes that small transactions write at most in this time.
 pub fn of_small_transactions(seconds: f64) -> Volume {
     let bytes = (SMALL_BYTES_PER_S * seconds) as u64;
     Volume {
@@ -96,7 +71,6 @@ pub fn tables_of(test: &Test) -> Vec<Table> {
     }
 }
 
-/// The tables that a query reads.
 pub fn tables_of_query(table: Table, answer: Expectation) -> Vec<Table> {
     match answer {
         Expectation::Report if table != Table::Small => vec![table, Table::Small],
@@ -104,7 +78,6 @@ pub fn tables_of_query(table: Table, answer: Expectation) -> Vec<Table> {
     }
 }
 
-/// Bytes that loading a table writes.
 pub fn of_table(size: SizeClass, table: Table) -> Volume {
     stored(table_bytes(size, table))
 }
@@ -175,7 +148,8 @@ fn below(test: &Test, file_mib: u64, extent: Extent, own_seconds: f64) -> Volume
     }
 }
 
-fn stored(bytes: u64) -> Volume {
+/// Volume of stored bytes, which are written to the log as well.
+pub fn stored(bytes: u64) -> Volume {
     let written_bytes = bytes.saturating_mul(TIMES_WRITTEN);
     Volume {
         written_bytes,

@@ -36,7 +36,7 @@ use engine::{BackupMethod, TargetUrl};
 use lab::plan::TableKind;
 use lab::volume::{Volume, Written};
 use lab::{Agenda, Ground, LabError, Measure, Nodes, Result, RunContext, Step, Workload};
-use workload::volume::{of_order_entry_load, of_small_transactions};
+use workload::volume::of_small_transactions;
 
 use code::{code_of, method_of, title};
 use room::Needed;
@@ -154,7 +154,7 @@ impl Workload for Backups {
         let mut written = Written::default();
         for step in steps {
             let backup: &BackupStep = step.table();
-            let load = of_order_entry_load(backup.whole_warehouses());
+            let load = oltp::measure::load_volume(backup.whole_warehouses());
             written.loads_bytes = written.loads_bytes.saturating_add(load.written_bytes);
             volumes(backup, engine).for_each(|volume| written.add(volume));
         }
@@ -181,7 +181,7 @@ impl Workload for Backups {
 
 /// Backups and restored copies, which need space next to the database: one volume per point.
 fn volumes(backup: &BackupStep, engine: &str) -> impl Iterator<Item = Volume> {
-    let load = of_order_entry_load(backup.whole_warehouses());
+    let load = oltp::measure::load_volume(backup.whole_warehouses());
     let work = of_small_transactions(backup.work_seconds_in_all());
     let methods = engines::backup_methods(engine);
     let needed = backup

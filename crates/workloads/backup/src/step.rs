@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use ::load::{Arrivals, Schedule};
 use archive::Remark;
 use engine::{BackupMethod, Target};
-use lab::plan::{Keys, TableKind, is_default};
+use lab::plan::{Keys, TableKind, bounded, is_default};
 use oltp::{WAREHOUSES_MAX, WarehouseRows};
 use serde::{Deserialize, Serialize};
 use stats::words::counted;
+use workload::numbers::Numbers;
 
 use super::code::method_of;
 
@@ -61,18 +62,15 @@ pub(super) struct BackupStep {
     #[serde(default = "users", skip_serializing_if = "is_one")]
     pub users: u32,
     /// Transactions per second offered before and during the backup (default: no work during it).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beside_per_s: Option<f64>,
     /// Restore to a point in time after the backup, with work before and after that point.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub point_in_time: bool,
     /// Rate limit for methods that support one, such as the rate of a medium.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_mb_per_s: Option<u32>,
     #[serde(default, skip_serializing_if = "Processors::is_all")]
     pub processors: Processors,
     /// Directory for the directories of the backups (default: that of the archive).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repository: Option<PathBuf>,
 }
 
@@ -161,36 +159,24 @@ pub(super) struct Few {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "ChannelsAsWritten", into = "Vec<u32>")]
+#[serde(try_from = "Numbers", into = "Vec<u32>")]
 pub(super) struct Channels(Vec<u32>);
 
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum ChannelsAsWritten {
-    One(u32),
-    List(Vec<u32>),
-    Text(String),
-}
-
-impl TryFrom<ChannelsAsWritten> for Channels {
+impl TryFrom<Numbers> for Channels {
     type Error = String;
 
-    fn try_from(written: ChannelsAsWritten) -> Result<Self, String> {
-        let numbers = match written {
-            ChannelsAsWritten::One(number) => vec![number],
-            ChannelsAsWritten::List(list) => list,
-            ChannelsAsWritten::Text(text) => {
-                let numbers = text.split(',').map(|number| number.trim().parse());
-                let numbers: Result<Vec<u32>, _> = numbers.collect();
-                numbers.map_err(|_| format!("channels = \"{text}\" is not a list such as 1,2,4"))?
-            }
-        };
+    fn try_from(written: Numbers) -> Result<Self, String> {
+        let text = String::from(written);
+        let numbers = text.split(',').map(|number| number.trim().parse());
+        let numbers: Result<Vec<u32>, _> = numbers.collect();
+        let numbers =
+            numbers.map_err(|_| format!("channels = \"{text}\" is not a list such as 1,2,4"))?;
         if let Some(bad) = numbers.iter().find(|n| !(1..=CHANNELS_MAX).contains(*n)) {
             return Err(format!(
                 "channels: {bad} is not between 1 and {CHANNELS_MAX}"
             ));
         }
-        if !numbers.is_empty() && numbers.is_sorted_by(|a, b| a < b) {
+        if numbers.is_sorted_by(|a, b| a < b) {
             Ok(Self(numbers))
         } else {
             Err("list the numbers of channels in increasing order".into())
@@ -239,19 +225,15 @@ impl BackupStep {
     }
 
     pub fn check(&self) -> Result<(), String> {
-        if !(1..=WAREHOUSES_MAX).contains(&self.warehouses) {
-            return Err(format!("warehouses is not between 1 and {WAREHOUSES_MAX}"));
-        }
+        bounded([
+            ("warehouses", Some(self.warehouses), WAREHOUSES_MAX),
+            ("users", Some(self.users), USERS_MAX),
+            ("max_mb_per_s", self.max_mb_per_s, MB_PER_S_MAX),
+        ])?;
         if !(self.work_seconds > 0.0 && self.work_seconds <= WORK_SECONDS_MAX) {
             return Err(format!(
                 "work_seconds is not between 0 and {WORK_SECONDS_MAX}"
             ));
-        }
-        if !(1..=USERS_MAX).contains(&self.users) {
-            return Err(format!("users is not between 1 and {USERS_MAX}"));
-        }
-        if (self.max_mb_per_s).is_some_and(|rate| !(1..=MB_PER_S_MAX).contains(&rate)) {
-            return Err(format!("max_mb_per_s is not between 1 and {MB_PER_S_MAX}"));
         }
         if let Some(rate_per_s) = self.beside_per_s {
             let arrivals = Arrivals::Poisson;

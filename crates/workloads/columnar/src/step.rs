@@ -21,7 +21,6 @@ pub struct ColumnarStep {
     #[serde(rename = "do")]
     pub order: ColumnarOrder,
     /// Reading streams (default: one per processor; one if the source supports no more).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jobs: Option<u32>,
     /// Degrees of parallelism at which a copy is changed (default: that of the target).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -22,7 +22,6 @@ use lab::{Agenda, Done, Ground, Measure, Nodes, Result, RunContext, Sessions, St
 use olap::measure::AnalyticalRun;
 use olap::step::{OlapStep, QueryTables};
 use oltp::step::OltpStep;
-use workload::volume::of_order_entry_load;
 
 pub(crate) use codes::{
     QUERIES, QUERIES_ALONE, USERS, USERS_ALONE, definition, is_of_users, jobs_of, title,
@@ -172,7 +171,7 @@ fn volume(step: &Step, replicas: u32) -> Volume {
     let (oltp, olap): (&OltpStep, &OlapStep) = (step.table(), step.table());
     let sides = 1 + u64::from(replicas);
     let of_degrees = sides * olap.dop.len().max(1) as u64;
-    let load = of_order_entry_load(oltp.whole_warehouses());
+    let load = oltp::measure::load_volume(oltp.whole_warehouses());
     let run = oltp::measure::volume(step, oltp);
     let loads = 1 + of_degrees * u64::from(loads_of_a_degree(step));
     let loaded_bytes = load.written_bytes.saturating_mul(loads);

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use engine::{ErrorKind, Session, Target, TargetError};
 use stats::words::bytes as words;
-use workload::loading::{Event, Observer, in_parallel, sessions, share_out};
+use workload::loading::{Event, Observer, difference, in_parallel, sessions, share_out};
 use workload::owned::{ORDER_ENTRY_MARK, count, with_schema};
 use workload::room;
 use workload::sql_folder::Step;
@@ -233,11 +233,11 @@ impl Load<'_> {
     }
 
     fn refuse_other(&self, there: &Metadata) -> Result<()> {
-        let differences = [
+        let found = difference([
             ("scale", there.scale.to_string(), self.scale.to_string()),
             ("version", there.generator.clone(), GENERATOR.to_owned()),
-        ];
-        if let Some((what, there, requested)) = differences.into_iter().find(|(_, a, b)| a != b) {
+        ]);
+        if let Some((what, there, requested)) = found {
             return Err(OlapError::Other {
                 what,
                 there,

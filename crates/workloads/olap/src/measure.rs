@@ -22,7 +22,7 @@ use engine::TargetUrl;
 use lab::plan::TableKind;
 use lab::volume::Written;
 use lab::{Agenda, Done, Ground, Measure, Nodes, Result, RunContext, Step, Workload};
-use workload::volume::of_analytical_load;
+use workload::volume::stored;
 
 use super::step::{self, OlapOrder, OlapStep};
 use super::work::{Answers, Rows};
@@ -35,6 +35,8 @@ pub use in_passes::in_passes;
 pub use points::PointContext;
 
 const NAME: &str = "olap";
+/// Bytes that a database of scale 1 stores at most, with keys.
+const SCALE_BYTES: f64 = 2.4e9;
 
 /// Codes of a step's points at one degree of parallelism.
 fn codes_of(olap: &OlapStep) -> Vec<String> {
@@ -136,7 +138,7 @@ impl Workload for Analytical {
         let mut written = Written::default();
         for olap in steps.iter().map(|step| step.table::<OlapStep>()) {
             if let (OlapOrder::Load, Some(scale)) = (olap.order, olap.scale) {
-                written.add(of_analytical_load(scale));
+                written.add(stored((scale * SCALE_BYTES) as u64));
             }
         }
         Ok(written)

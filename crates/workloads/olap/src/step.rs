@@ -6,6 +6,7 @@ use crate::order::STREAMS_MAX;
 use crate::work::Cache;
 use crate::{JOBS_MAX, QUERIES, Scale, Source, query};
 use serde::{Deserialize, Serialize};
+use workload::numbers::Numbers;
 
 use lab::plan::{Keys, TableKind, bounded, is_default};
 
@@ -45,19 +46,13 @@ pub struct OlapStep {
     #[serde(rename = "do")]
     pub order: OlapOrder,
     /// Scale, required for a load; a run refuses a database of another one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scale: Option<f64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load_jobs: Option<u32>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queries: Option<Queries>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     iterations: Option<u32>,
     /// Rounds over all queries, measured as one point that stores each execution (default: each query is a point).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     rounds: Option<u32>,
     /// Users of the throughput run after the queries (default: no such run).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     streams: Option<u32>,
     /// Degrees of parallelism inside one session, each with all points of the run (default: that of the target).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -71,12 +66,10 @@ pub struct OlapStep {
     #[serde(default, skip_serializing_if = "is_default")]
     pub cache: Cache,
     /// Limit after which a query is cancelled.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     query_limit_seconds: Option<f64>,
     #[serde(default, skip_serializing_if = "is_default")]
     pub tables: QueryTables,
     /// Interval at which a copy of the order-entry tables is refreshed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     follow_seconds: Option<f64>,
 }
 
@@ -98,30 +91,14 @@ pub enum OlapOrder {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "QueriesAsWritten", into = "Vec<u32>")]
+#[serde(try_from = "Numbers", into = "Vec<u32>")]
 pub struct Queries(Vec<u32>);
 
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum QueriesAsWritten {
-    One(u32),
-    List(Vec<u32>),
-    Text(String),
-}
-
-impl TryFrom<QueriesAsWritten> for Queries {
+impl TryFrom<Numbers> for Queries {
     type Error = String;
 
-    fn try_from(written: QueriesAsWritten) -> Result<Self, String> {
-        let text = match written {
-            QueriesAsWritten::One(number) => number.to_string(),
-            QueriesAsWritten::Text(text) => text,
-            QueriesAsWritten::List(list) => {
-                let list: Vec<String> = list.iter().map(u32::to_string).collect();
-                list.join(",")
-            }
-        };
-        query::numbers(&text).map(Self)
+    fn try_from(written: Numbers) -> Result<Self, String> {
+        query::numbers(&String::from(written)).map(Self)
     }
 }
 

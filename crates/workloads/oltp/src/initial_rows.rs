@@ -1,10 +1,11 @@
 //! Rows of a fresh database (clause 4.3.3 of the specification), a pure function of seed and warehouse: no value
 //! depends on the number of jobs, an interruption or the engine.
 
-use engine::{BulkRow, RowSource, Value};
+use engine::{RowSource, Value};
 use serde::{Deserialize, Serialize};
 use stats::random::{Permutation, Random, mix};
 use stats::words::counted;
+use workload::loading::{self, Sink};
 
 use super::random::{
     LAST_NAME_MAX, LAST_NAMES, Nurand, fill_alphanumeric, fill_digits, last_names_of_load,
@@ -54,7 +55,6 @@ impl WarehouseRows {
             .find(|rows| rows.name() == name)
     }
 
-    /// Phrase for the size of a database.
     pub fn size(self, warehouses: u32) -> String {
         let warehouses = counted(u64::from(warehouses), "warehouse");
         match self {
@@ -109,7 +109,6 @@ impl WarehouseRows {
     }
 }
 
-/// Initial rows by table and warehouse.
 #[derive(Debug, Clone, Copy)]
 pub struct InitialRows {
     seed: u64,
@@ -117,41 +116,12 @@ pub struct InitialRows {
     last_names: Nurand,
 }
 
-/// Passes one row, counted from 0, to the sink.
-type Put<'a> = Box<
-    dyn FnMut(u64, &mut dyn FnMut(&BulkRow<'_>) -> engine::Result<()>) -> engine::Result<()> + 'a,
->;
-
-pub struct Rows<'a> {
-    next: u64,
-    end: u64,
-    put: Put<'a>,
-}
-
-impl RowSource for Rows<'_> {
-    #[inline]
-    fn next_row(
-        &mut self,
-        sink: &mut dyn FnMut(&BulkRow<'_>) -> engine::Result<()>,
-    ) -> engine::Result<bool> {
-        if self.next == self.end {
-            return Ok(false);
-        }
-        (self.put)(self.next, sink)?;
-        self.next += 1;
-        Ok(true)
-    }
-}
-
-fn rows<'a>(
+/// Rows by number, counted from 0.
+fn rows(
     count: u64,
-    put: impl FnMut(u64, &mut dyn FnMut(&BulkRow<'_>) -> engine::Result<()>) -> engine::Result<()> + 'a,
-) -> Rows<'a> {
-    Rows {
-        next: 0,
-        end: count,
-        put: Box::new(put),
-    }
+    put: impl FnMut(u64, &mut Sink<'_>) -> engine::Result<()> + 'static,
+) -> Box<dyn RowSource> {
+    Box::new(loading::rows(0..count, put))
 }
 
 fn text(bytes: &[u8]) -> Value<'_> {
@@ -208,15 +178,22 @@ impl Address {
     }
 }
 
-/// Writes `i_data` or `s_data`: 26 to 50 letters, which contain "ORIGINAL" in one of ten.
-fn put_data(random: &mut Random, into: &mut [u8; 50]) -> usize {
+/// A text of `low` to `high` letters.
+fn letters<'b>(random: &mut Random, low: u64, high: u64, into: &'b mut [u8]) -> Value<'b> {
+    let length = random.range(low, high) as usize;
+    fill_alphanumeric(random, &mut into[..length]);
+    text(&into[..length])
+}
+
+/// `i_data` or `s_data`: 26 to 50 letters, which contain "ORIGINAL" in one of ten.
+fn data<'b>(random: &mut Random, into: &'b mut [u8; 50]) -> Value<'b> {
     let length = random.range(26, 50) as usize;
     fill_alphanumeric(random, &mut into[..length]);
     if random.below(10) == 0 {
         let at = random.below((length - ORIGINAL.len() + 1) as u64) as usize;
         into[at..at + ORIGINAL.len()].copy_from_slice(ORIGINAL);
     }
-    length
+    text(&into[..length])
 }
 
 impl InitialRows {
@@ -275,27 +252,20 @@ impl InitialRows {
         ORDER_LINES.start() + (((bits >> 32) * kinds) >> 32)
     }
 
-    pub fn items(&self) -> Rows<'static> {
+    pub fn items(&self) -> Box<dyn RowSource> {
         let mut random = self.random(1, 0);
-        let (mut name, mut data) = ([0; 24], [0; 50]);
+        let (mut name, mut bytes) = ([0; 24], [0; 50]);
         rows(self.of.items(), move |i, sink| {
-            let name_bytes = random.range(14, 24) as usize;
-            fill_alphanumeric(&mut random, &mut name[..name_bytes]);
-            let image = random.range(1, 10_000);
-            let price = random.range(100, 10_000) as i64;
-            let data_bytes = put_data(&mut random, &mut data);
-            sink(&[
-                int(i + 1),
-                int(image),
-                text(&name[..name_bytes]),
-                cents(price),
-                text(&data[..data_bytes]),
-            ])
+            let name = letters(&mut random, 14, 24, &mut name);
+            let image = int(random.range(1, 10_000));
+            let price = cents(random.range(100, 10_000) as i64);
+            let data = data(&mut random, &mut bytes);
+            sink(&[int(i + 1), image, name, price, data])
         })
     }
 
     /// Rows of `table` for warehouse `w`, in the order of their keys; none for the items.
-    pub fn of_warehouse(&self, table: &str, w: u64) -> Rows<'static> {
+    pub fn of_warehouse(&self, table: &str, w: u64) -> Box<dyn RowSource> {
         match table {
             "warehouse" => self.warehouse(w),
             "district" => self.district(w),
@@ -309,17 +279,15 @@ impl InitialRows {
         }
     }
 
-    fn warehouse(&self, w: u64) -> Rows<'static> {
+    fn warehouse(&self, w: u64) -> Box<dyn RowSource> {
         let mut random = self.random(2, w);
         let paid_cents = self.paid_cents();
         rows(1, move |_, sink| {
             let mut name = [0; 10];
-            let name_bytes = random.range(6, 10) as usize;
-            fill_alphanumeric(&mut random, &mut name[..name_bytes]);
+            let name = letters(&mut random, 6, 10, &mut name);
             let address = Address::draw(&mut random);
             let [street_1, street_2, city, state, zip] = address.values();
             let tax = rate(random.range(0, 2000));
-            let name = text(&name[..name_bytes]);
             sink(&[
                 int(w),
                 name,
@@ -338,20 +306,19 @@ impl InitialRows {
         self.of.customers() as i64 * PAID_CENTS
     }
 
-    fn district(&self, w: u64) -> Rows<'static> {
+    fn district(&self, w: u64) -> Box<dyn RowSource> {
         let mut random = self.random(3, w);
         let next_order = self.of.orders() + 1;
         let paid_cents = self.paid_cents();
         rows(DISTRICTS, move |d, sink| {
             let mut name = [0; 10];
-            let name_bytes = random.range(6, 10) as usize;
-            fill_alphanumeric(&mut random, &mut name[..name_bytes]);
+            let name = letters(&mut random, 6, 10, &mut name);
             let address = Address::draw(&mut random);
             let [street_1, street_2, city, state, zip] = address.values();
             sink(&[
                 int(d + 1),
                 int(w),
-                text(&name[..name_bytes]),
+                name,
                 street_1,
                 street_2,
                 city,
@@ -364,7 +331,7 @@ impl InitialRows {
         })
     }
 
-    fn customer(&self, w: u64) -> Rows<'static> {
+    fn customer(&self, w: u64) -> Box<dyn RowSource> {
         let mut random = self.random(4, w);
         let last_names = self.last_names;
         let (customers, names) = (self.of.customers(), self.of.last_names());
@@ -414,29 +381,19 @@ impl InitialRows {
         })
     }
 
-    fn history(&self, w: u64) -> Rows<'static> {
+    fn history(&self, w: u64) -> Box<dyn RowSource> {
         let mut random = self.random(5, w);
         let customers = self.of.customers();
         rows(DISTRICTS * self.of.customers(), move |row, sink| {
             let (d, c) = (int(row / customers + 1), int(row % customers + 1));
             let mut data = [0; 24];
-            let data_bytes = random.range(12, 24) as usize;
-            fill_alphanumeric(&mut random, &mut data[..data_bytes]);
-            let moment = Value::Moment(MOMENT_US);
-            sink(&[
-                c,
-                d,
-                int(w),
-                d,
-                int(w),
-                moment,
-                cents(PAID_CENTS),
-                text(&data[..data_bytes]),
-            ])
+            let data = letters(&mut random, 12, 24, &mut data);
+            let (w, moment) = (int(w), Value::Moment(MOMENT_US));
+            sink(&[c, d, w, d, w, moment, cents(PAID_CENTS), data])
         })
     }
 
-    fn orders(&self, w: u64) -> Rows<'static> {
+    fn orders(&self, w: u64) -> Box<dyn RowSource> {
         let mut random = self.random(6, w);
         let population = *self;
         let (orders, first_new) = (self.of.orders(), self.of.first_new_order());
@@ -463,7 +420,7 @@ impl InitialRows {
         })
     }
 
-    fn new_order(&self, w: u64) -> Rows<'static> {
+    fn new_order(&self, w: u64) -> Box<dyn RowSource> {
         let (count, first) = (self.of.new_orders(), self.of.first_new_order());
         rows(DISTRICTS * self.of.new_orders(), move |row, sink| {
             let (d, o) = (row / count + 1, row % count + first);
@@ -471,7 +428,7 @@ impl InitialRows {
         })
     }
 
-    fn order_line(&self, w: u64) -> Rows<'static> {
+    fn order_line(&self, w: u64) -> Box<dyn RowSource> {
         let mut random = self.random(8, w);
         let population = *self;
         let (mut d, mut o, mut number) = (1, 1, 0);
@@ -511,34 +468,21 @@ impl InitialRows {
         })
     }
 
-    fn stock(&self, w: u64) -> Rows<'static> {
+    fn stock(&self, w: u64) -> Box<dyn RowSource> {
         let mut random = self.random(7, w);
         let mut infos = [0; DIST_INFO_BYTES * DISTRICTS as usize];
-        let mut data = [0; 50];
+        let mut bytes = [0; 50];
         rows(self.of.items(), move |row, sink| {
             fill_alphanumeric(&mut random, &mut infos);
             let quantity = random.range(10, 100);
-            let data_bytes = put_data(&mut random, &mut data);
-            let info = |d: usize| text(&infos[d * DIST_INFO_BYTES..(d + 1) * DIST_INFO_BYTES]);
-            sink(&[
-                int(row + 1),
-                int(w),
-                int(quantity),
-                info(0),
-                info(1),
-                info(2),
-                info(3),
-                info(4),
-                info(5),
-                info(6),
-                info(7),
-                info(8),
-                info(9),
-                int(0),
-                int(0),
-                int(0),
-                text(&data[..data_bytes]),
-            ])
+            let data = data(&mut random, &mut bytes);
+            let mut values = [int(0); 17];
+            values[..3].copy_from_slice(&[int(row + 1), int(w), int(quantity)]);
+            for (value, info) in values[3..].iter_mut().zip(infos.chunks(DIST_INFO_BYTES)) {
+                *value = text(info);
+            }
+            values[16] = data;
+            sink(&values)
         })
     }
 }

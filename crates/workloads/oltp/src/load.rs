@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use engine::{ErrorKind, Feature, Session, Target, TargetError};
-use workload::loading::{Event, Observer, in_parallel, sessions, share_out};
+use workload::loading::{Event, Observer, difference, in_parallel, sessions, share_out};
 use workload::owned::{ANALYTICAL_MARK, count, with_schema};
 use workload::room;
 use workload::sql_folder::Step;
@@ -198,7 +198,7 @@ impl Load<'_> {
         }
         (self.tell)(Event::Step("items"));
         session.batch(&with_schema(session, "DELETE FROM {schema}.item"))?;
-        let rows = session.bulk_load("item", &mut self.population.items())?;
+        let rows = session.bulk_load("item", self.population.items().as_mut())?;
         let right = self.population.rows_in_all("item", self.warehouses);
         self.account("item", rows, right)?;
         metadata::note_warehouse(session, 0)
@@ -227,7 +227,7 @@ impl Load<'_> {
                 return Err(OltpError::Interrupted);
             }
             let mut rows = self.population.of_warehouse(table, u64::from(w));
-            let loaded = session.bulk_load(table, &mut rows)?;
+            let loaded = session.bulk_load(table, rows.as_mut())?;
             let right = self.population.rows_of_warehouse(table, u64::from(w));
             self.account(table, loaded, right)?;
         }
@@ -322,7 +322,6 @@ fn prefix(table: &str) -> &'static str {
     }
 }
 
-/// Metadata of the requested load.
 pub(super) fn wanted(options: &LoadOptions) -> Metadata {
     Metadata {
         warehouses: options.warehouses,
@@ -337,27 +336,23 @@ pub(super) fn wanted(options: &LoadOptions) -> Metadata {
 }
 
 pub(super) fn refuse_other(there: &Metadata, requested: &Metadata) -> Result<()> {
-    let facts = |of: &Metadata| {
-        [
-            ("size", of.warehouses.to_string()),
-            ("rows", of.rows.name().to_owned()),
-            ("seed", of.seed.to_string()),
-            ("version", of.generator.to_string()),
-            (
-                "foreign keys (1 = with)",
-                u8::from(of.foreign_keys).to_string(),
-            ),
-        ]
-    };
-    let mut facts = facts(there).into_iter().zip(facts(requested));
-    match facts.find(|(there, requested)| there != requested) {
-        Some(((what, there), (_, requested))) => Err(OltpError::Other {
+    let fact = |what, of: fn(&Metadata) -> String| (what, of(there), of(requested));
+    let found = difference([
+        fact("size", |of| of.warehouses.to_string()),
+        fact("rows", |of| of.rows.name().to_owned()),
+        fact("seed", |of| of.seed.to_string()),
+        fact("version", |of| of.generator.to_string()),
+        fact("foreign keys (1 = with)", |of| {
+            u8::from(of.foreign_keys).to_string()
+        }),
+    ]);
+    found.map_or(Ok(()), |(what, there, requested)| {
+        Err(OltpError::Other {
             what,
             there,
             requested,
-        }),
-        None => Ok(()),
-    }
+        })
+    })
 }
 
 /// Removes the copy of a database that is reloaded or dropped, if there is one.

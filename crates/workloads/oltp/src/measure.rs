@@ -25,7 +25,7 @@ use lab::{
     Agenda, Done, Ground, InSlices, Measure, Measured, Nodes, Plan, Result, RunContext, Sessions,
     Step, Workload, servers,
 };
-use workload::volume::{of_order_entry_load, of_small_transactions};
+use workload::volume::{of_small_transactions, stored};
 
 use super::step::{self, Check, OltpStep, Order};
 
@@ -204,17 +204,25 @@ fn loads(step: &Step) -> bool {
 pub const SHARE_CONNECTIONS: &str =
     "run fewer users, or let them share connections (connections = N)";
 
+/// Bytes of a warehouse with its keys: 100 MB, and the items' share.
+const WAREHOUSE_BYTES: f64 = 110e6;
+
+/// Volume of a load.
+pub fn load_volume(whole_warehouses: f64) -> Volume {
+    stored((whole_warehouses * WAREHOUSE_BYTES) as u64)
+}
+
 /// Bytes that a step writes; a load may precede every repetition.
 pub fn volume(step: &Step, oltp: &OltpStep) -> Volume {
     match oltp.order {
         Order::Check => Volume::default(),
-        Order::Load => of_order_entry_load(oltp.whole_warehouses()),
+        Order::Load => load_volume(oltp.whole_warehouses()),
         Order::Run => {
             let level_s = step.seconds.unwrap_or(1.0) + step.ramp_up_seconds.unwrap_or(0.0);
             let mut volume = of_small_transactions(level_s * oltp.users().len() as f64);
             if oltp.slo().is_some() {
                 // A search restores the database between its measurements.
-                let load = of_order_entry_load(oltp.whole_warehouses());
+                let load = load_volume(oltp.whole_warehouses());
                 let both = volume.written_bytes.saturating_add(load.written_bytes);
                 volume.written_bytes = both.saturating_mul(MEASUREMENTS_MAX as u64);
                 volume.room_bytes = volume.room_bytes.saturating_add(load.room_bytes);

@@ -7,7 +7,8 @@
 use std::path::Path;
 
 use archive::{Remark, remark};
-use engine::{BulkRow, RowSource, SCHEMA_MARK, Session, Target, Value};
+use engine::{SCHEMA_MARK, Session, Target, Value};
+use workload::loading::rows;
 
 use super::commit_log::{CommitLog, Entries, Entry, Header, Record};
 use super::terminal::World;
@@ -144,23 +145,13 @@ pub fn reconcile(target: &dyn Target, path: &Path) -> Result<Reconciled> {
     Ok(books.found)
 }
 
-/// An order that was entered or delivered.
-#[derive(Clone, Copy)]
-struct Order {
-    w: u32,
-    d: u8,
-    o_id: u32,
-    /// Customer, if it was entered.
-    c_id: Option<u16>,
-    /// Carrier, if it was delivered.
-    carrier: Option<u8>,
-}
+/// Warehouse, district and number of an order; its customer if it was entered, its carrier if it was delivered.
+type Order = [Option<i64>; 5];
 
 #[derive(Clone, Copy)]
 struct Paid {
-    c_w: u32,
-    c_d: u8,
-    c_id: u16,
+    /// Warehouse, district and number of the customer.
+    customer: [i64; 3],
     amount_cents: i64,
     user: u32,
     sequence: u32,
@@ -216,13 +207,9 @@ impl Books<'_> {
             (false, Record::Delivery { .. }) => found.deliveries.in_flight += 1,
             (true, Record::NewOrder { w, d, c_id, o_id }) => {
                 found.orders.acknowledged += 1;
-                self.orders.push(Order {
-                    w,
-                    d,
-                    o_id,
-                    c_id: Some(c_id),
-                    carrier: None,
-                });
+                let order = [w, d.into(), o_id, c_id.into()].map(i64::from);
+                let [w, d, o, c] = order.map(Some);
+                self.orders.push([w, d, o, c, None]);
             }
             (
                 true,
@@ -237,9 +224,7 @@ impl Books<'_> {
             ) => {
                 found.payments.acknowledged += 1;
                 self.payments.push(Paid {
-                    c_w,
-                    c_d,
-                    c_id,
+                    customer: [c_w, c_d.into(), c_id.into()].map(i64::from),
                     amount_cents,
                     user,
                     sequence,
@@ -248,13 +233,9 @@ impl Books<'_> {
             (true, Record::Delivery { w, carrier, orders }) => {
                 for (d, o_id) in (1..).zip(orders).filter(|(_, o_id)| *o_id != 0) {
                     found.deliveries.acknowledged += 1;
-                    self.orders.push(Order {
-                        w,
-                        d,
-                        o_id,
-                        c_id: None,
-                        carrier: Some(carrier),
-                    });
+                    let order = [w, d, o_id, carrier.into()].map(i64::from);
+                    let [w, d, o, carrier] = order.map(Some);
+                    self.orders.push([w, d, o, None, carrier]);
                 }
             }
         }
@@ -266,13 +247,20 @@ impl Books<'_> {
             self.session
                 .batch(&format!("DELETE FROM {schema}.{table}"))?;
         }
-        let mut orders = Orders(self.orders.iter());
+        let mut orders = rows(self.orders.drain(..), |order, sink| {
+            sink(&order.map(|number| number.map_or(Value::Null, Value::Int)))
+        });
         self.session.bulk_load(ORDERS, &mut orders)?;
-        let run = self.header.run;
-        let mut payments = Payments(self.payments.iter(), run, String::new());
+        drop(orders);
+        let (run, mut mark) = (self.header.run, String::new());
+        let mut payments = rows(self.payments.drain(..), |paid, sink| {
+            super::transaction::write_mark(&mut mark, run, paid.user, paid.sequence);
+            let [w, d, c] = paid.customer.map(Value::Int);
+            let amount = super::transaction::cents(paid.amount_cents);
+            sink(&[Value::Text(&mark), w, d, c, amount])
+        });
         self.session.bulk_load(PAYMENTS, &mut payments)?;
-        self.orders.clear();
-        self.payments.clear();
+        drop(payments);
         let entered = format!(
             "SELECT w, d, o, c, o_c_id FROM {ORDERS} LEFT JOIN orders \
              ON o_w_id = w AND o_d_id = d AND o_id = o WHERE c IS NOT NULL AND (o_id IS NULL OR o_c_id <> c)"
@@ -364,52 +352,4 @@ pub(super) fn number(session: &mut dyn Session, sql: &str) -> Result<u64> {
         table: "district",
         what: format!("\"{sql}\" returns no number"),
     })
-}
-
-struct Orders<'a>(std::slice::Iter<'a, Order>);
-
-impl RowSource for Orders<'_> {
-    fn next_row(
-        &mut self,
-        sink: &mut dyn FnMut(&BulkRow<'_>) -> engine::Result<()>,
-    ) -> engine::Result<bool> {
-        let Some(order) = self.0.next() else {
-            return Ok(false);
-        };
-        let known = |number: Option<i64>| number.map_or(Value::Null, Value::Int);
-        sink(&[
-            Value::Int(order.w.into()),
-            Value::Int(order.d.into()),
-            Value::Int(order.o_id.into()),
-            known(order.c_id.map(i64::from)),
-            known(order.carrier.map(i64::from)),
-        ])?;
-        Ok(true)
-    }
-}
-
-/// Payments of a run, with the buffer of their marks.
-struct Payments<'a>(std::slice::Iter<'a, Paid>, u32, String);
-
-impl RowSource for Payments<'_> {
-    fn next_row(
-        &mut self,
-        sink: &mut dyn FnMut(&BulkRow<'_>) -> engine::Result<()>,
-    ) -> engine::Result<bool> {
-        let Some(paid) = self.0.next() else {
-            return Ok(false);
-        };
-        super::transaction::write_mark(&mut self.2, self.1, paid.user, paid.sequence);
-        sink(&[
-            Value::Text(&self.2),
-            Value::Int(paid.c_w.into()),
-            Value::Int(paid.c_d.into()),
-            Value::Int(paid.c_id.into()),
-            Value::Decimal {
-                unscaled: paid.amount_cents,
-                places: 2,
-            },
-        ])?;
-        Ok(true)
-    }
 }

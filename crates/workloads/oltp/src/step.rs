@@ -5,6 +5,7 @@ use std::time::Duration;
 use crate::{JOBS_MAX, WAREHOUSES_MAX, WarehouseRows};
 use load::{Objective, UserSteps, UserStepsError};
 use serde::{Deserialize, Serialize};
+use workload::numbers::Numbers;
 
 use lab::Step;
 use lab::plan::{JOBS_MAX as CONNECTIONS_MAX, Keys, TableKind, bounded, is_default};
@@ -47,39 +48,30 @@ pub struct OltpStep {
     #[serde(rename = "do")]
     pub order: Order,
     /// Size, required for a load; a run refuses a database of another size.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warehouses: Option<u32>,
     /// Share of the specification's rows per warehouse (default of a load: all).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warehouse_rows: Option<WarehouseRows>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load_jobs: Option<u32>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub foreign_keys: bool,
     #[serde(default, skip_serializing_if = "is_default")]
     pub statements: Statements,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub users: Option<Levels>,
     /// Connections that the users share (default: one per user).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub connections: Option<u32>,
     /// True for keying and think times.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub pauses: bool,
     /// Response-time limit, such as `p95=50ms`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     limit: Option<String>,
     /// Response-time limit for a search of the highest arrival rate, such as `p95=50ms`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     slo: Option<String>,
     /// Conditions to check before and after.
     #[serde(default, skip_serializing_if = "is_default")]
     pub check: Check,
     /// Limit after which an operation has failed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operation_limit_seconds: Option<f64>,
     /// Longest warm-up before the first level, which ends once throughput is steady (default: no warm-up).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     warm_up_max_seconds: Option<f64>,
     /// Logs acknowledged transactions and compares the database with the log afterwards.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -123,32 +115,18 @@ pub enum Check {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "LevelsAsWritten", into = "String")]
+#[serde(try_from = "Numbers", into = "String")]
 pub struct Levels {
     text: String,
+    /// In ascending order; at least one.
     levels: Vec<u32>,
 }
 
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum LevelsAsWritten {
-    One(u32),
-    List(Vec<u32>),
-    Text(String),
-}
-
-impl TryFrom<LevelsAsWritten> for Levels {
+impl TryFrom<Numbers> for Levels {
     type Error = String;
 
-    fn try_from(written: LevelsAsWritten) -> Result<Self, String> {
-        match written {
-            LevelsAsWritten::One(users) => users.to_string().parse(),
-            LevelsAsWritten::Text(text) => text.parse(),
-            LevelsAsWritten::List(list) => {
-                let list: Vec<String> = list.iter().map(u32::to_string).collect();
-                list.join(",").parse()
-            }
-        }
+    fn try_from(written: Numbers) -> Result<Self, String> {
+        String::from(written).parse()
     }
 }
 
@@ -189,13 +167,6 @@ impl std::str::FromStr for Levels {
             text: text.to_owned(),
             levels,
         })
-    }
-}
-
-impl Levels {
-    /// Ascending levels; at least one.
-    pub fn all(&self) -> &[u32] {
-        &self.levels
     }
 }
 
@@ -240,7 +211,6 @@ impl OltpStep {
         Ok(())
     }
 
-    /// Warehouses, and their rows.
     pub fn loaded(&self) -> (u32, WarehouseRows) {
         let rows = self.warehouse_rows.unwrap_or_default();
         (self.warehouses.unwrap_or(1), rows)
@@ -254,14 +224,13 @@ impl OltpStep {
 
     /// Levels of the ramp (default: one user).
     pub fn users(&self) -> &[u32] {
-        self.users.as_ref().map_or(&[1], Levels::all)
+        self.users.as_ref().map_or(&[1], |users| &users.levels)
     }
 
     pub fn limit(&self) -> Option<Objective> {
         self.limit.as_deref()?.parse().ok()
     }
 
-    /// Response-time limit of the search.
     pub fn slo(&self) -> Option<Objective> {
         self.slo.as_deref()?.parse().ok()
     }

@@ -1,7 +1,7 @@
 //! Volumes that plans are estimated to write.
 
 use lab::volume::Volume;
-use workload::volume::of_order_entry_load;
+use oltp::measure::load_volume;
 
 use super::{plan, registry};
 
@@ -39,8 +39,8 @@ fn order_entry_beside_queries_is_loaded_for_each_side() {
         );
         beside(replicas, &text, false).written_bytes
     };
-    let load = of_order_entry_load(1.0).written_bytes;
-    assert_eq!(load, of_order_entry_load(2.0).written_bytes - load);
+    let load = load_volume(1.0).written_bytes;
+    assert_eq!(load, load_volume(2.0).written_bytes - load);
     // Alone, and beside the queries of the target and of those of its replicas that are there.
     for replicas in [0, 1, 5] {
         let sides = u64::from(1 + replicas);

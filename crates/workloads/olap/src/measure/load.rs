@@ -4,10 +4,11 @@ use std::sync::atomic::Ordering;
 
 use crate::step::OlapStep;
 use crate::{LoadOptions, Loaded, Metadata, OlapError};
-use archive::{CacheState, Figures, Point, Remark, WorkDone};
+use archive::Remark;
 
 use super::points::PointContext;
 use lab::{Done, Measured, RunContext};
+use workload::loading::point;
 
 /// Loads the requested database. An identical one stays, because queries change nothing; a database of another scale
 /// belongs to someone, and no plan removes it.
@@ -25,7 +26,7 @@ pub(super) fn load(place: &PointContext) -> Measured {
         stop,
         &|_| {},
     );
-    let elapsed_s = begun.elapsed().as_secs_f64();
+    let elapsed = begun.elapsed();
     if stop.load(Ordering::Relaxed) {
         return Measured::Interrupted;
     }
@@ -35,25 +36,10 @@ pub(super) fn load(place: &PointContext) -> Measured {
         Err(OlapError::Present { .. }) => ("kept; already loaded", None),
         Err(error) => return place.failed(error),
     };
-    let took_s = loaded.as_ref().map(|loaded| loaded.rows_took.as_secs_f64());
-    let rows = loaded.as_ref().map(|loaded| loaded.rows_loaded() as f64);
-    Measured::Points(vec![Point {
-        work: WorkDone {
-            mode: "work".into(),
-            size: format!("scale {scale}"),
-            state: state.into(),
-            cache: CacheState::AsItComes,
-            ..WorkDone::default()
-        },
-        figures: Figures {
-            rows,
-            rows_per_s: rows.zip(took_s).map(|(rows, s)| rows / s),
-            elapsed_s: Some(elapsed_s),
-            ..Figures::default()
-        },
-        notes: loaded.iter().map(note).collect(),
-        ..place.blank()
-    }])
+    let rows = (loaded.as_ref()).map(|loaded| (loaded.rows_loaded(), loaded.rows_took));
+    let what = (format!("scale {scale}"), state.into());
+    let notes = loaded.iter().map(note).collect();
+    Measured::Points(vec![point(place.blank(), what, rows, elapsed, notes)])
 }
 
 fn options(olap: &OlapStep) -> Option<LoadOptions> {

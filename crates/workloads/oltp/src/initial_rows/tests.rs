@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use engine::BulkRow;
+
 use super::*;
 use crate::TABLES;
 
@@ -16,7 +18,7 @@ fn cell(value: &Value<'_>) -> String {
     }
 }
 
-fn all(mut source: Rows<'_>) -> Vec<Vec<String>> {
+fn all(mut source: Box<dyn RowSource>) -> Vec<Vec<String>> {
     let mut rows = Vec::new();
     let mut keep = |row: &BulkRow<'_>| {
         rows.push(row.iter().map(cell).collect());

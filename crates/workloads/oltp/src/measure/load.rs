@@ -3,8 +3,9 @@
 use std::sync::atomic::Ordering;
 
 use crate::{LoadOptions, Metadata, OltpError};
-use archive::{CacheState, Figures, Point, Remark, WorkDone};
+use archive::Remark;
 use lab::{Done, RunContext};
+use workload::loading::point;
 
 use super::{LOAD, Measured, PointContext};
 use crate::step::OltpStep;
@@ -39,7 +40,7 @@ pub(super) fn load(place: &PointContext) -> Measured {
         place.context.stop,
         &|_| {},
     );
-    let elapsed_s = begun.elapsed().as_secs_f64();
+    let elapsed = begun.elapsed();
     if place.context.stop.load(Ordering::Relaxed) {
         return Measured::Interrupted;
     }
@@ -47,31 +48,14 @@ pub(super) fn load(place: &PointContext) -> Measured {
         Ok(renewed) => renewed,
         Err(error) => return place.failed(error),
     };
-    let rows = (renewed.loaded).map(|loaded| loaded.rows as f64);
-    let rows_took_s = renewed.loaded.map(|loaded| loaded.rows_took.as_secs_f64());
-    Measured::Points(vec![Point {
-        work: WorkDone {
-            mode: "work".into(),
-            size: options.rows.size(options.warehouses),
-            state: renewed.how.clone(),
-            cache: CacheState::AsItComes,
-            ..WorkDone::default()
-        },
-        figures: Figures {
-            rows,
-            rows_per_s: rows
-                .zip(rows_took_s)
-                .filter(|(_, s)| *s > 0.0)
-                .map(|(rows, s)| rows / s),
-            elapsed_s: Some(elapsed_s),
-            ..Figures::default()
-        },
-        notes: vec![Remark::Renewed {
-            engine: target.engine.clone(),
-            how: renewed.how,
-        }],
-        ..place.blank(LOAD)
-    }])
+    let rows = renewed.loaded.map(|loaded| (loaded.rows, loaded.rows_took));
+    let size = options.rows.size(options.warehouses);
+    let note = Remark::Renewed {
+        engine: target.engine.clone(),
+        how: renewed.how.clone(),
+    };
+    let (blank, what) = (place.blank(LOAD), (size, renewed.how));
+    Measured::Points(vec![point(blank, what, rows, elapsed, vec![note])])
 }
 
 /// Reloads a target that has lost the database of a finished step.
