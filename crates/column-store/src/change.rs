@@ -15,7 +15,7 @@ use duckdb::handle::Connection;
 use duckdb::instance::SessionGuard;
 use duckdb::source::DIALECT;
 use engine::catalogue::{SourceTable, Taker};
-use engine::{ErrorKind, Result, TargetError};
+use engine::{Result, TargetError};
 
 /// Most ranges of keys of a table that are left out of its files; neighbours are one.
 const RANGES_MOST: usize = 100;
@@ -124,7 +124,7 @@ impl Change<'_> {
     fn refuse_files(&self, table: &SourceTable) -> Result<()> {
         match self.store.paths(&table.name) {
             None => Ok(()),
-            Some(_) => Err(statement(format!(
+            Some(_) => Err(TargetError::statement(format!(
                 "{} lies in Parquet files, whose rows cannot be replaced one by one",
                 table.name
             ))),
@@ -164,14 +164,14 @@ impl Change<'_> {
             out.key = key.to_owned();
         }
         if out.key != key {
-            return Err(statement(format!(
+            return Err(TargetError::statement(format!(
                 "rows of {} have already been replaced by {} and cannot now be replaced by {key}; populate the table again",
                 table.name, out.key
             )));
         }
         out.ranges = joined(&out.ranges, range);
         if out.ranges.len() > RANGES_MOST {
-            return Err(statement(format!(
+            return Err(TargetError::statement(format!(
                 "more than {RANGES_MOST} ranges of {} have changed; populate the table again",
                 table.name
             )));
@@ -213,10 +213,6 @@ fn joined(ranges: &[Range<u64>], more: &Range<u64>) -> Vec<Range<u64>> {
         }
     }
     joined
-}
-
-fn statement(message: String) -> TargetError {
-    TargetError::new(ErrorKind::Statement, message)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use super::memory_file::MemoryFile;
 use super::store::Store;
 use crate::level::Encoding;
 use duckdb::source::DIALECT;
-use engine::{ErrorKind, Result, TargetError};
+use engine::{Result, TargetError};
 
 /// More rows than a group of the engine's own takes, so that there is one.
 const GROUP_ROWS: u64 = 1 << 24;
@@ -43,10 +43,9 @@ impl Store {
         let bytes = |row: &Vec<String>| {
             let bytes = row.first().and_then(|cell| cell.parse().ok());
             bytes.ok_or_else(|| {
-                TargetError::new(
-                    ErrorKind::Statement,
-                    format!("DuckDB does not report the column sizes of {table}"),
-                )
+                TargetError::statement(format!(
+                    "DuckDB does not report the column sizes of {table}"
+                ))
             })
         };
         columns.iter().map(bytes).collect()

@@ -6,7 +6,7 @@ use std::os::fd::AsRawFd;
 use rustix::fs::MemfdFlags;
 
 use engine::file_snapshot::copy::taken_bytes;
-use engine::{ErrorKind, Result, TargetError};
+use engine::{Result, TargetError};
 
 /// A file in memory; it vanishes when it is dropped, and with the process.
 pub(super) struct MemoryFile(File);
@@ -16,12 +16,9 @@ impl MemoryFile {
     pub fn new() -> Result<Self> {
         let file = rustix::fs::memfd_create(c"dbdyno-lifted", MemfdFlags::CLOEXEC);
         let refused = |error| {
-            TargetError::new(
-                ErrorKind::Unreachable,
-                format!(
-                    "cannot create a file in memory: {error}; raise the limit on open files (ulimit -n)"
-                ),
-            )
+            TargetError::unreachable(format!(
+                "cannot create a file in memory: {error}; raise the limit on open files (ulimit -n)"
+            ))
         };
         Ok(Self(File::from(file.map_err(refused)?)))
     }

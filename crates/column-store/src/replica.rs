@@ -2,7 +2,6 @@
 
 use std::any::Any;
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use archive::TargetRecord;
@@ -11,9 +10,7 @@ use super::store::{MEMORY_BYTES_MIN, Store, available};
 use crate::level::Level;
 use duckdb::library::library;
 use duckdb::set_up::{SetUp, THREADS_MAX};
-use engine::{
-    Cooled, Counters, ErrorKind, Feature, Result, Session, Target, TargetError, TargetUrl,
-};
+use engine::{Cooled, ErrorKind, Feature, Result, Session, Target, TargetError, TargetUrl};
 use engine::{Engine, EngineInfo, Reach};
 
 /// Tables of another target of the run, lifted at a level.
@@ -71,7 +68,6 @@ impl Engine for LiftedTables {
 
     fn info(&self) -> EngineInfo {
         EngineInfo {
-            scheme: scheme(self.0),
             title: match self.0 {
                 Level::None => "column store: uncompressed columns",
                 Level::QueryLow => "column store: numbers packed",
@@ -96,13 +92,13 @@ impl Engine for LiftedTables {
                 .map(|mb| mb * 1_000_000);
             return match memory_bytes.filter(|bytes| *bytes < MEMORY_BYTES_MIN) {
                 None => Ok(()),
-                Some(_) => Err(statement(format!(
+                Some(_) => Err(TargetError::statement(format!(
                     "memory_limit_mb of {url} is too small; the column store needs {} to pack its tables",
                     MEMORY_BYTES_MIN / 1_000_000
                 ))),
             };
         }
-        Err(statement(format!(
+        Err(TargetError::statement(format!(
             "{url} contains a path, but a column store has none: it is populated from another target of the run"
         )))
     }
@@ -147,9 +143,8 @@ impl Replica {
         let state = self.state();
         let tables = state.filled.as_ref().map(|(_, target)| Arc::clone(target));
         tables.ok_or_else(|| {
-            statement(
-                "the column store is empty; first populate it by a step with use = \"columnar\" and do = \"lift\""
-                    .into(),
+            TargetError::statement(
+                "the column store is empty; first populate it by a step with use = \"columnar\" and do = \"lift\"",
             )
         })
     }
@@ -228,18 +223,6 @@ impl Target for Replica {
         self.tables()?.open_session()
     }
 
-    fn data_path(&self) -> Option<&Path> {
-        None
-    }
-
-    fn counters(&self) -> Counters {
-        Counters::default()
-    }
-
-    fn checkpoint(&self) -> Result<()> {
-        Ok(())
-    }
-
     fn cool(&self) -> Result<Cooled> {
         Ok(Cooled::Lukewarm(
             "the column store is always in memory".into(),
@@ -264,7 +247,7 @@ impl Target for Replica {
 
     fn set_threads(&self, threads: u32) -> Result<()> {
         if !(1..=THREADS_MAX).contains(&threads) {
-            return Err(statement(format!(
+            return Err(TargetError::statement(format!(
                 "{threads} threads are out of range; choose 1 to {THREADS_MAX}"
             )));
         }
@@ -273,10 +256,6 @@ impl Target for Replica {
             target.set_threads(threads)?;
         }
         state.threads = Some(threads);
-        Ok(())
-    }
-
-    fn set_compression(&self, _compressed: bool) -> Result<()> {
         Ok(())
     }
 
@@ -291,8 +270,4 @@ impl Target for Replica {
         }
         Ok(segments)
     }
-}
-
-fn statement(message: String) -> TargetError {
-    TargetError::new(ErrorKind::Statement, message)
 }

@@ -14,7 +14,7 @@ use duckdb::set_up::SetUp;
 use duckdb::source::{DIALECT, DuckDbSource, type_of};
 use duckdb::target::DuckDbTarget;
 use engine::catalogue::{Source, SourceTable};
-use engine::{ErrorKind, Result, Target, TargetError};
+use engine::{Result, Target, TargetError};
 
 /// Smallest limit of its memory with which the engine packs anything.
 pub const MEMORY_BYTES_MIN: u64 = 64_000_000;
@@ -169,10 +169,7 @@ impl Store {
         )?;
         let of_engine = of_engine.first().and_then(|row| row.first()?.parse().ok());
         let of_engine: u64 = of_engine.ok_or_else(|| {
-            TargetError::new(
-                ErrorKind::Statement,
-                "DuckDB does not report the size of its tables",
-            )
+            TargetError::statement("DuckDB does not report the size of its tables")
         })?;
         Ok(self.file_bytes() + of_engine)
     }
@@ -285,15 +282,12 @@ pub fn create(name: &str, table: &SourceTable) -> Result<String> {
                 DIALECT.quoted(&column.name),
                 type_of(*kind)
             )),
-            Err(why) => Err(TargetError::new(
-                ErrorKind::Statement,
-                format!(
-                    "column {}.{} is {}, which no level can store: {why}; exclude the column",
-                    table.label(),
-                    column.name,
-                    column.declared
-                ),
-            )),
+            Err(why) => Err(TargetError::statement(format!(
+                "column {}.{} is {}, which no level can store: {why}; exclude the column",
+                table.label(),
+                column.name,
+                column.declared
+            ))),
         })
         .collect::<Result<_>>()?;
     Ok(format!(

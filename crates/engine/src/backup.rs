@@ -123,6 +123,15 @@ pub struct BackedUp {
     pub tool_took: Option<Duration>,
 }
 
+impl From<ProgramUse> for BackedUp {
+    fn from(programs: ProgramUse) -> Self {
+        Self {
+            programs,
+            tool_took: None,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

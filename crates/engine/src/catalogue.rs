@@ -394,7 +394,7 @@ pub fn enter(tables: &mut Vec<SourceTable>, table: SourceTable) -> Result<()> {
         return Ok(());
     }
     if tables.len() == TABLES_MAX {
-        return Err(statement(format!(
+        return Err(TargetError::statement(format!(
             "the database has more than {TABLES_MAX} tables; name a smaller one"
         )));
     }
@@ -415,10 +415,6 @@ pub fn within(table: &SourceTable, part: &Part) -> String {
         }
         _ => String::new(),
     }
-}
-
-fn statement(message: String) -> TargetError {
-    TargetError::new(ErrorKind::Statement, message)
 }
 
 #[cfg(test)]

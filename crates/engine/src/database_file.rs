@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use archive::lock_file::real_path;
 
-use crate::{ErrorKind, Result, TargetError};
+use crate::{Result, TargetError};
 
 const BESIDE: [&str; 5] = ["", "-wal", "-shm", "-journal", ".wal"];
 
@@ -32,13 +32,10 @@ pub fn resolved(engine: &str, path: &Path) -> Result<PathBuf> {
         Some(kind) if kind.is_block_device() || kind.is_char_device() => "a device, not a file",
         Some(_) => "not a file",
     };
-    Err(TargetError::new(
-        ErrorKind::Unreachable,
-        format!(
-            "{engine}: {} is {what}, or choose another path",
-            path.display()
-        ),
-    ))
+    Err(TargetError::unreachable(format!(
+        "{engine}: {} is {what}, or choose another path",
+        path.display()
+    )))
 }
 
 /// A path as one name within a directory, different for every path.
@@ -64,10 +61,10 @@ pub fn remove_files(file: &Path) -> Result<()> {
             Ok(()) => {}
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => {
-                return Err(TargetError::new(
-                    ErrorKind::Unreachable,
-                    format!("cannot remove {}: {error}", path.display()),
-                ));
+                return Err(TargetError::unreachable(format!(
+                    "cannot remove {}: {error}",
+                    path.display()
+                )));
             }
         }
     }

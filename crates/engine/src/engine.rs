@@ -8,7 +8,7 @@ use archive::Purpose;
 use crate::catalogue::{Part, Reader, Source, SourceTable, Space};
 use crate::inspection::Inspection;
 use crate::url::{Foreign, Partial, Password};
-use crate::{BackupMethod, ErrorKind, Footprint, Result, Target, TargetError, TargetUrl};
+use crate::{BackupMethod, Footprint, Result, Target, TargetError, TargetUrl};
 
 pub trait Engine: Sync {
     /// Its scheme in a target URL.
@@ -130,13 +130,10 @@ pub trait Engine: Sync {
     /// # Errors
     /// When it cannot be reached, or has no views of its work.
     fn open_observed(&self, url: &TargetUrl) -> Result<Arc<dyn Target>> {
-        Err(TargetError::new(
-            ErrorKind::Statement,
-            format!(
-                "{url} cannot be observed: only running servers show what their sessions do; observe a server by {}",
-                "postgres:// or mysql://"
-            ),
-        ))
+        Err(TargetError::statement(format!(
+            "{url} cannot be observed: only running servers show what their sessions do; observe a server by {}",
+            "postgres:// or mysql://"
+        )))
     }
 
     /// Bytes of a row in its log and its files; `None` where nobody has measured them.
@@ -163,12 +160,9 @@ pub trait Engine: Sync {
             Reach::Nowhere => Ok(url.clone()),
             Reach::Embedded if url.path.is_empty() => Ok(url.clone()),
             Reach::Embedded => Ok(url.with_path_end("-check")),
-            Reach::Network | Reach::Replica => Err(TargetError::new(
-                ErrorKind::Statement,
-                format!(
-                    "{url} is populated by a run and cannot be checked; check the target that it copies"
-                ),
-            )),
+            Reach::Network | Reach::Replica => Err(TargetError::statement(format!(
+                "{url} is populated by a run and cannot be checked; check the target that it copies"
+            ))),
         }
     }
 
@@ -177,12 +171,9 @@ pub trait Engine: Sync {
     /// # Errors
     /// When the database cannot be reached, or there is none before a run.
     fn inspect(&self, url: &TargetUrl) -> Result<Inspection> {
-        Err(TargetError::new(
-            ErrorKind::Statement,
-            format!(
-                "{url} is populated by a run and cannot be checked; check the target that it copies"
-            ),
-        ))
+        Err(TargetError::statement(format!(
+            "{url} is populated by a run and cannot be checked; check the target that it copies"
+        )))
     }
 }
 
@@ -230,8 +221,6 @@ impl Reach {
 /// One line of `dbdyno list engines`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EngineInfo {
-    /// Scheme in a target URL.
-    pub scheme: &'static str,
     pub title: &'static str,
     /// Its version, or the sentence that says how to get it.
     pub version: std::result::Result<String, String>,

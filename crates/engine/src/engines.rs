@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::engine::{Engine, Incomplete, Reach};
 use crate::url::{Partial, is_password, port_of, translate};
-use crate::{ErrorKind, Target, TargetError, TargetUrl, UrlError};
+use crate::{Target, TargetError, TargetUrl, UrlError};
 
 /// Engines by their schemes.
 #[derive(Clone, Copy)]
@@ -74,7 +74,7 @@ impl Engines {
     /// [`UrlError`] as a statement error.
     pub fn find_to_open(self, url: &TargetUrl) -> crate::Result<&'static dyn Engine> {
         self.find(url)
-            .map_err(|e| TargetError::new(ErrorKind::Statement, e.to_string()))
+            .map_err(|e| TargetError::statement(e.to_string()))
     }
 
     /// Takes a URL apart, or libpq's `KEY=VALUE …`, and puts in what it leaves out.

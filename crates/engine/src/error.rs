@@ -41,6 +41,21 @@ impl TargetError {
         }
     }
 
+    /// The request is wrong in itself, or the engine cannot do it.
+    pub fn statement(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Statement, message)
+    }
+
+    /// The target cannot be reached, or does not let us in.
+    pub fn unreachable(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Unreachable, message)
+    }
+
+    /// The target holds something that is not ours.
+    pub fn foreign(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Foreign, message)
+    }
+
     /// True when trying the transaction again may help.
     pub fn is_conflict(&self) -> bool {
         self.kind == ErrorKind::Conflict
@@ -54,4 +69,13 @@ pub fn failed(what: &str, error: &std::io::Error) -> TargetError {
         _ => ErrorKind::Unreachable,
     };
     TargetError::new(kind, format!("{what}: {error}"))
+}
+
+/// A statement in a message, cut to a length that can be read.
+pub fn shortened(statement: &str) -> String {
+    const CHARACTERS_MAX: usize = 200;
+    match statement.char_indices().nth(CHARACTERS_MAX) {
+        None => statement.to_owned(),
+        Some((end, _)) => format!("{}…", &statement[..end]),
+    }
 }

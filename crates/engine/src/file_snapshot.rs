@@ -211,13 +211,10 @@ impl FileSnapshot {
     /// Locks the mark; false when somebody else has just finished and removed it.
     fn is_mine(&self, mark: &File) -> Result<bool> {
         if mark.try_lock().is_err() {
-            return Err(TargetError::new(
-                ErrorKind::Foreign,
-                format!(
-                    "another dbdyno is restoring the database {}; wait until it has finished",
-                    self.original.display()
-                ),
-            ));
+            return Err(TargetError::foreign(format!(
+                "another dbdyno is restoring the database {}; wait until it has finished",
+                self.original.display()
+            )));
         }
         let found = mark.metadata();
         let found = found.map_err(|e| self.failed("cannot be restored", &e))?;
@@ -245,13 +242,10 @@ impl FileSnapshot {
     }
 
     fn foreign(&self, path: &Path, what: &str) -> TargetError {
-        TargetError::new(
-            ErrorKind::Foreign,
-            format!(
-                "{} {what}; nothing was changed: rename or remove it, or give the database another path",
-                path.display()
-            ),
-        )
+        TargetError::foreign(format!(
+            "{} {what}; nothing was changed: rename or remove it, or give the database another path",
+            path.display()
+        ))
     }
 
     fn directory(&self) -> &Path {

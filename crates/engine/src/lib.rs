@@ -49,7 +49,7 @@ pub use capability::Feature;
 pub use counted::Counted;
 pub use engine::{Engine, EngineInfo, Incomplete, Reach, TypeNames};
 pub use engines::Engines;
-pub use error::{ErrorKind, Result, TargetError, failed};
+pub use error::{ErrorKind, Result, TargetError, failed, shortened};
 pub use file_io::FileIo;
 pub use footprint::{Footprint, RowBytes};
 pub use inspection::{
@@ -58,7 +58,9 @@ pub use inspection::{
 pub use nonblocking::{FirstRow, Nonblocking, Replies, Request, Sent};
 pub use open_sessions::break_off_all;
 pub use register::SCHEMA_MARK;
-pub use session::{Backup, Method, OWN_TABLES, Restored, Session, TEXTS_MAX, Target, WEAK_LOGIN};
+pub use session::{
+    Backup, Method, OWN_TABLES, RestoreOptions, Restored, Session, TEXTS_MAX, Target, WEAK_LOGIN,
+};
 pub use snapshot::Snapshot;
 pub use url::{Address, Password, TargetUrl, UrlError, secrets_in};
 pub use value::{

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
-use crate::{ErrorKind, TargetError};
+use crate::TargetError;
 
 /// A statement that ignores an interruption is interrupted again after this time.
 const AGAIN: Duration = Duration::from_millis(1);
@@ -46,10 +46,9 @@ pub fn limited<T, I: Fn() + Send>(
 /// The error of a statement that was ended.
 pub fn too_long(engine: &str, limit: Duration) -> TargetError {
     let limit_s = limit.as_secs_f64();
-    TargetError::new(
-        ErrorKind::Statement,
-        format!("{engine}: the statement exceeded its limit of {limit_s} s and was cancelled"),
-    )
+    TargetError::statement(format!(
+        "{engine}: the statement exceeded its limit of {limit_s} s and was cancelled"
+    ))
 }
 
 #[cfg(test)]

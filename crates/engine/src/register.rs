@@ -70,10 +70,9 @@ pub fn refused(place: &str, table: &str, advice: &str) -> TargetError {
     } else {
         "not a table of dbdyno"
     };
-    TargetError::new(
-        ErrorKind::Foreign,
-        format!("{place} contains the table \"{table}\", which is {why}; {advice}"),
-    )
+    TargetError::foreign(format!(
+        "{place} contains the table \"{table}\", which is {why}; {advice}"
+    ))
 }
 
 /// The tables that are entered; none where there is no register.
@@ -192,30 +191,24 @@ fn ended<S: Session + ?Sized, T>(session: &mut S, outcome: Result<T>) -> Result<
 }
 
 pub fn foreign<S: Session + ?Sized>(session: &S, table: &str) -> TargetError {
-    TargetError::new(
-        ErrorKind::Foreign,
-        format!(
-            "this version of dbdyno did not create the table {}.{table} and leaves it unchanged; rename or drop it \
-             yourself, or choose another place for dbdyno's tables",
-            session.schema()
-        ),
-    )
+    TargetError::foreign(format!(
+        "this version of dbdyno did not create the table {}.{table} and leaves it unchanged; rename or drop it \
+         yourself, or choose another place for dbdyno's tables",
+        session.schema()
+    ))
 }
 
 pub fn there_already<S: Session + ?Sized>(session: &S, table: &str) -> TargetError {
-    TargetError::new(
-        ErrorKind::Statement,
-        format!("the table {}.{table} already exists", session.schema()),
-    )
+    TargetError::statement(format!(
+        "the table {}.{table} already exists",
+        session.schema()
+    ))
 }
 
 fn not_made(table: &str) -> TargetError {
-    TargetError::new(
-        ErrorKind::Statement,
-        format!(
-            "the statement that should create the table {table} did not create it in dbdyno's schema"
-        ),
-    )
+    TargetError::statement(format!(
+        "the statement that should create the table {table} did not create it in dbdyno's schema"
+    ))
 }
 
 #[cfg(test)]
@@ -240,7 +233,7 @@ mod tests {
         let never = || panic!("a register that is a view was read");
         let found = stranger(&forged, is_own, never).unwrap();
         assert_eq!(found.as_deref(), Some(OWN_TABLES));
-        let unreadable = || Err(TargetError::new(ErrorKind::Statement, "no such column"));
+        let unreadable = || Err(TargetError::statement("no such column"));
         let found = stranger(&of(&[(OWN_TABLES, "r 1")]), is_own, unreadable).unwrap();
         assert_eq!(found.as_deref(), Some(OWN_TABLES));
     }

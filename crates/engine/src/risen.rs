@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
-use archive::ObservedCell;
+use archive::{About, Observed, ObservedCell};
+
+use crate::Result;
 
 /// So many more statements are asked for than are shown, because an observer's own may be among them.
 const OWN_MAX: usize = 16;
@@ -113,6 +115,11 @@ pub fn foreign_rows<const N: usize>(
     }
     rows.extend((others.counts[0] > 0.0).then(|| row(OTHERS, &others)));
     rows
+}
+
+/// The table, or why it is not known.
+pub fn known(about: About, table: Result<Observed>) -> Observed {
+    table.unwrap_or_else(|error| Observed::unknown(about, "", error.message))
 }
 
 /// Several remarks on a table as one; `None` without any.

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use archive::{Purpose, TargetRecord};
 
@@ -15,7 +15,7 @@ use crate::value::{
     Cooled, Counters, Fetched, Identities, RowSource, SessionsLeft, Statement, Value,
 };
 use crate::{
-    Activity, BackedUp, BackupMethod, BackupOptions, ErrorKind, Feature, FileIo, Result, Snapshot,
+    Activity, BackedUp, BackupMethod, BackupOptions, Feature, FileIo, Result, Snapshot,
     TargetError, TargetUrl, Wanted, Watch,
 };
 
@@ -50,8 +50,7 @@ pub trait Session: Send {
     /// # Errors
     /// When the query fails, or gives more than [`TEXTS_MAX`] rows.
     fn texts(&mut self, _sql: &str) -> Result<Vec<Vec<Option<String>>>> {
-        Err(TargetError::new(
-            ErrorKind::Statement,
+        Err(TargetError::statement(
             "this engine does not return rows as text, which this workload needs; use another engine",
         ))
     }
@@ -109,8 +108,7 @@ pub trait Session: Send {
     fn limit_statements(&mut self, limit: Option<Duration>) -> Result<()> {
         match limit {
             None => Ok(()),
-            Some(_) => Err(TargetError::new(
-                ErrorKind::Statement,
+            Some(_) => Err(TargetError::statement(
                 "this engine cannot cancel a long statement; remove the time limit",
             )),
         }
@@ -214,22 +212,20 @@ pub trait Session: Send {
     }
 
     /// Pages asked of the engine's cache and log bytes written by this session so far.
-    fn counters(&mut self) -> Counters;
+    fn counters(&mut self) -> Counters {
+        Counters::default()
+    }
 }
 
 /// The error of a query that gives more rows than are kept.
 pub fn too_many_texts() -> TargetError {
-    TargetError::new(
-        ErrorKind::Statement,
-        format!("the query returns more than the {TEXTS_MAX} rows that are kept"),
-    )
+    TargetError::statement(format!(
+        "the query returns more than the {TEXTS_MAX} rows that are kept"
+    ))
 }
 
 fn not_kept() -> TargetError {
-    TargetError::new(
-        ErrorKind::Statement,
-        "this engine does not return single values of a result; remove \"keep\"",
-    )
+    TargetError::statement("this engine does not return single values of a result; remove \"keep\"")
 }
 
 /// Reason for which no device of a directory is known.
@@ -252,7 +248,9 @@ pub trait Target: Send + Sync {
     }
 
     /// The file that holds the data, `None` for a database in memory.
-    fn data_path(&self) -> Option<&Path>;
+    fn data_path(&self) -> Option<&Path> {
+        None
+    }
 
     /// Where the data of a running server lie on its own machine, which need not be this one.
     ///
@@ -332,7 +330,9 @@ pub trait Target: Send + Sync {
     fn break_off(&self) {}
 
     /// Everything of the engine as a whole that no single session counts.
-    fn counters(&self) -> Counters;
+    fn counters(&self) -> Counters {
+        Counters::default()
+    }
 
     /// An embedded engine's account of its own I/O, out of `counters` of its sessions and of itself over some
     /// time. Servers tell theirs to whoever watches them.
@@ -341,7 +341,9 @@ pub trait Target: Send + Sync {
     }
 
     /// Writes what is in the log or in memory to the data files, durably.
-    fn checkpoint(&self) -> Result<()>;
+    fn checkpoint(&self) -> Result<()> {
+        Ok(())
+    }
 
     /// Makes engine and kernel forget the data; to be called with no session open.
     fn cool(&self) -> Result<Cooled>;
@@ -356,8 +358,7 @@ pub trait Target: Send + Sync {
     /// # Errors
     /// When the engine's tables are not read so, or it cannot be reached.
     fn source(&self) -> Result<Box<dyn Source>> {
-        Err(TargetError::new(
-            ErrorKind::Statement,
+        Err(TargetError::statement(
             "this engine cannot export whole tables; use a database of another engine",
         ))
     }
@@ -368,8 +369,7 @@ pub trait Target: Send + Sync {
     /// # Errors
     /// When there is no such place, or it holds what is somebody else's.
     fn secondary_schema(&self, _name: &str) -> Result<Arc<dyn Target>> {
-        Err(TargetError::new(
-            ErrorKind::Statement,
+        Err(TargetError::statement(
             "this engine has no secondary schema; use another engine",
         ))
     }
@@ -389,8 +389,7 @@ pub trait Target: Send + Sync {
     /// # Errors
     /// When it cannot be open twice, or the server refuses a setting.
     fn companion(&self, _url: &TargetUrl) -> Result<Arc<dyn Target>> {
-        Err(TargetError::new(
-            ErrorKind::Statement,
+        Err(TargetError::statement(
             "this engine cannot open a database twice with different settings; give each side a database of its own",
         ))
     }
@@ -415,7 +414,9 @@ pub trait Target: Send + Sync {
     }
 
     /// Degree of parallelism inside one statement.
-    fn threads(&self) -> u32;
+    fn threads(&self) -> u32 {
+        1
+    }
 
     /// The highest degree that can be set.
     fn threads_max(&self) -> u32 {
@@ -423,7 +424,11 @@ pub trait Target: Send + Sync {
     }
 
     /// Sets that degree; only with [`Feature::ParallelStatement`].
-    fn set_threads(&self, threads: u32) -> Result<()>;
+    fn set_threads(&self, _threads: u32) -> Result<()> {
+        Err(TargetError::statement(
+            "this engine runs each statement on one thread",
+        ))
+    }
 
     /// True if tables are stored compressed as the target is set now; at first as is usual for it.
     fn compression(&self) -> bool {
@@ -431,7 +436,11 @@ pub trait Target: Send + Sync {
     }
 
     /// True if tables loaded from now on are stored compressed; only with [`Feature::Compression`].
-    fn set_compression(&self, compressed: bool) -> Result<()>;
+    fn set_compression(&self, _compressed: bool) -> Result<()> {
+        Err(TargetError::statement(
+            "this engine has no setting that compresses tables",
+        ))
+    }
 
     /// A watch over what the sessions wait for, on a connection of its own; `None` where the database
     /// runs inside this process and the kernel reports it for the jobs' threads.
@@ -447,7 +456,7 @@ pub trait Target: Send + Sync {
     /// # Errors
     /// When it was not, or the server lets no further connection in.
     fn activity(&self, _wanted: Wanted) -> Result<Box<dyn Activity>> {
-        Err(TargetError::new(ErrorKind::Statement, ONLY_MEASURED))
+        Err(TargetError::statement(ONLY_MEASURED))
     }
 
     /// Published advice on the settings of [`Target::record`], as rules for the lint of
@@ -458,7 +467,9 @@ pub trait Target: Send + Sync {
 
     /// How the columns of `table` are stored, codec → number of segments; read back from the engine.
     /// Empty when the engine does not tell.
-    fn storage_of(&self, table: &str) -> Result<BTreeMap<String, u64>>;
+    fn storage_of(&self, _table: &str) -> Result<BTreeMap<String, u64>> {
+        Ok(BTreeMap::new())
+    }
 }
 
 /// A backup that was restored, and is open.
@@ -469,6 +480,27 @@ pub struct Restored {
     pub copy_took: Duration,
     /// How long it took from then until the database answered.
     pub replay_took: Duration,
+}
+
+impl Restored {
+    /// One whose replay has just ended.
+    pub fn since(begun: Instant, copy_took: Duration, target: Arc<dyn Target>) -> Self {
+        Self {
+            target,
+            copy_took,
+            replay_took: begun.elapsed().saturating_sub(copy_took),
+        }
+    }
+}
+
+/// The backup that is restored, and the directory that it is restored into.
+#[derive(Clone, Copy)]
+pub struct RestoreOptions<'a> {
+    pub options: BackupOptions,
+    /// The name of the point in time; `None` restores all of the log.
+    pub point: Option<&'a str>,
+    pub from: &'a Path,
+    pub into: &'a Path,
 }
 
 /// The backups of one database.
@@ -534,8 +566,7 @@ pub trait Method: Send + Sync {
     /// # Errors
     /// When the engine fails.
     fn name_point(&self, _name: &str) -> Result<()> {
-        Err(TargetError::new(
-            ErrorKind::Statement,
+        Err(TargetError::statement(
             "this backup method has no points in time",
         ))
     }
@@ -558,11 +589,5 @@ pub trait Method: Send + Sync {
     ///
     /// # Errors
     /// When it cannot be restored, or the engine does not open it.
-    fn restore(
-        &self,
-        options: BackupOptions,
-        point: Option<&str>,
-        from: &Path,
-        into: &Path,
-    ) -> Result<Restored>;
+    fn restore(&self, of: &RestoreOptions<'_>) -> Result<Restored>;
 }

@@ -86,11 +86,11 @@ impl fmt::Display for Replaced {
 /// The settings of a URL that are not dbdyno's own (`known`), in lower case; touches nothing.
 ///
 /// # Errors
-/// When a name or value cannot be one, or the setting is `reserved` for the reason that stands there.
+/// When a name or value cannot be one, or the setting is among the `reserved` names for the reason that stands there.
 pub fn of_url(
     url: &TargetUrl,
     known: &[(&str, &str)],
-    reserved: &[(&[&str], &str)],
+    reserved: &[(&str, &str)],
 ) -> Result<SessionSettings> {
     let mut settings = SessionSettings::new();
     for (key, value) in &url.settings {
@@ -100,7 +100,7 @@ pub fn of_url(
         let name = key.to_ascii_lowercase();
         let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
         if !name.chars().all(is_name) || value.chars().any(char::is_control) {
-            return Err(wrong(format!(
+            return Err(TargetError::statement(format!(
                 "\"{}\" cannot be a session setting; use only letters, digits, _ and . in the name, and no control \
                  characters in the value",
                 key.escape_debug()
@@ -110,22 +110,24 @@ pub fn of_url(
         let mut near =
             near.filter(|known| strsim::damerau_levenshtein(known, &name) <= MISSPELT_MAX);
         if let Some(meant) = near.next() {
-            return Err(wrong(format!(
+            return Err(TargetError::statement(format!(
                 "{url} has no setting \"{key}\" (did you mean \"{meant}\"?)"
             )));
         }
-        let is_reserved = |(names, _): &&(&[&str], &str)| names.contains(&name.as_str());
+        let is_reserved = |(names, _): &&(&str, &str)| names.split(' ').any(|it| it == name);
         if let Some((_, reason)) = reserved.iter().find(is_reserved) {
-            return Err(wrong(format!(
+            return Err(TargetError::statement(format!(
                 "{name} cannot be set for the sessions of a run: {reason}"
             )));
         }
         if settings.insert(name.clone(), value.clone()).is_some() {
-            return Err(wrong(format!("{url} contains the setting {name} twice")));
+            return Err(TargetError::statement(format!(
+                "{url} contains the setting {name} twice"
+            )));
         }
     }
     if settings.len() > SETTINGS_MAX {
-        return Err(wrong(format!(
+        return Err(TargetError::statement(format!(
             "{url} has more than {SETTINGS_MAX} settings"
         )));
     }
@@ -139,7 +141,7 @@ pub fn of_url(
 pub fn refuse(settings: &SessionSettings) -> Result<()> {
     match settings.keys().next() {
         None => Ok(()),
-        Some(setting) => Err(wrong(format!(
+        Some(setting) => Err(TargetError::statement(format!(
             "{setting} is a setting of measured sessions, and here none is measured; remove it from the URL"
         ))),
     }
@@ -168,7 +170,7 @@ pub fn record_replaced(replaced: &[Replaced], recorded: &mut BTreeMap<String, St
 pub fn not_taken(name: &str, value: &str, error: TargetError) -> TargetError {
     match error.kind {
         ErrorKind::Unreachable => error,
-        _ => wrong(format!(
+        _ => TargetError::statement(format!(
             "the server refused the setting {name} = {value}: {}",
             error.message
         )),
@@ -177,7 +179,7 @@ pub fn not_taken(name: &str, value: &str, error: TargetError) -> TargetError {
 
 /// A setting that the server as a whole has alone.
 pub fn of_the_server(server: &str, name: &str, why: &str) -> TargetError {
-    wrong(format!(
+    TargetError::statement(format!(
         "{server}: {name} cannot be set for a session: {why}; measure a server that dbdyno starts, or change the setting \
          yourself and compare a run before with one after"
     ))
@@ -185,7 +187,7 @@ pub fn of_the_server(server: &str, name: &str, why: &str) -> TargetError {
 
 /// A setting that is not in force though the server took it.
 pub fn not_in_force(server: &str, name: &str, asked: &str, found: &str) -> TargetError {
-    wrong(format!(
+    TargetError::statement(format!(
         "{server}: the setting {name} = {asked} reads back as \"{found}\"; write the value in the form that the server \
          shows, and connect to the server directly, not through a proxy or pooler"
     ))
@@ -207,10 +209,6 @@ pub fn all_in_force(
     }
 }
 
-fn wrong(message: String) -> TargetError {
-    TargetError::new(ErrorKind::Statement, message)
-}
-
 /// The list of an engine as docs/SERVERS.md has it; the words after a name say on which of its servers.
 pub fn table<'o>(title: &str, all: impl Iterator<Item = (&'o Override, String)>) -> String {
     let row = |(of, on): (&Override, String)| {
@@ -229,7 +227,7 @@ mod tests {
     use super::*;
 
     const KNOWN: &[(&str, &str)] = &[("others", ""), ("sslmode", "")];
-    const RESERVED: &[(&[&str], &str)] = &[(&["search_path", "role"], "dbdyno sets it")];
+    const RESERVED: &[(&str, &str)] = &[("search_path role", "dbdyno sets it")];
 
     fn settings(text: &str) -> std::result::Result<SessionSettings, String> {
         let url = crate::Engines(&[])

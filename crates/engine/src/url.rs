@@ -13,7 +13,7 @@ use std::path::PathBuf;
 
 use archive::Purpose;
 
-use crate::{ErrorKind, TargetError};
+use crate::TargetError;
 pub use address::Partial;
 pub use address::port_of;
 pub use address::{Address, Password};
@@ -198,10 +198,9 @@ impl TargetUrl {
             return Ok(None);
         };
         if self.path.is_empty() {
-            return Err(TargetError::new(
-                ErrorKind::Statement,
-                format!("{self} has no files to put apart; name a file behind the colon"),
-            ));
+            return Err(TargetError::statement(format!(
+                "{self} has no files to put apart; name a file behind the colon"
+            )));
         }
         absolute(key, value).map(Some)
     }
@@ -226,6 +225,20 @@ impl TargetUrl {
         Self {
             path: path.to_owned(),
             ..self
+        }
+    }
+
+    /// True if other sessions may be active on a running server.
+    ///
+    /// # Errors
+    /// When the setting says neither.
+    pub fn others_allowed(&self) -> crate::Result<bool> {
+        match self.settings.get("others").map(String::as_str) {
+            None | Some("refuse") => Ok(false),
+            Some("allow") => Ok(true),
+            Some(other) => Err(TargetError::statement(format!(
+                "others={other} is neither allow nor refuse"
+            ))),
         }
     }
 
@@ -384,9 +397,8 @@ pub fn absolute(key: &str, value: &str) -> crate::Result<PathBuf> {
     if path.is_absolute() {
         Ok(path)
     } else {
-        Err(TargetError::new(
-            ErrorKind::Statement,
-            format!("{PLACE}{key}={value} is not an absolute path"),
-        ))
+        Err(TargetError::statement(format!(
+            "{PLACE}{key}={value} is not an absolute path"
+        )))
     }
 }

@@ -160,3 +160,22 @@ impl SessionsLeft {
         left.min_by_key(|left| left.count)
     }
 }
+
+/// Why the value of a column (from 0) is not handed out, where it is not `is_plain`; `types` are those it can be cast to.
+pub fn check_column<C>(
+    columns: &[C],
+    column: usize,
+    is_plain: impl FnOnce(&C) -> bool,
+    types: &str,
+) -> std::result::Result<(), String> {
+    let (number, count) = (column + 1, columns.len());
+    match columns.get(column) {
+        Some(found) if is_plain(found) => Ok(()),
+        Some(_) => Err(format!(
+            "column {number} of the result is neither an integer nor text; cast it to {types}"
+        )),
+        None => Err(format!(
+            "the result has {count} columns and no column {number}"
+        )),
+    }
+}

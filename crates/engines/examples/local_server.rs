@@ -11,7 +11,7 @@ use std::io::{Read, Write};
 use std::process::ExitCode;
 
 use engine::Result;
-use local_server::{LocalServer, ServerKind, ServerSpec};
+use local_server::{LocalServer, ServerKind};
 
 const KINDS: [&dyn ServerKind; 2] = [
     &postgres::local::PostgresServer,
@@ -36,9 +36,8 @@ fn main() -> ExitCode {
 
 fn keep(kind: &'static dyn ServerKind, rest: &str) -> Result<()> {
     let url = format!("{}+local:{rest}", kind.name());
-    let url = engines::parse(&url)
-        .map_err(|e| engine::TargetError::new(engine::ErrorKind::Statement, e.to_string()))?;
-    let server = LocalServer::start(kind, &ServerSpec::from_url(kind, &url)?)?;
+    let url = engines::parse(&url).map_err(|e| engine::TargetError::statement(e.to_string()))?;
+    let server = LocalServer::start_for(kind, &url)?;
     println!(
         "{} {} {}",
         server.pid().unwrap_or_default(),

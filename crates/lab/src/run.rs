@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use archive::{Archive, NewRun, Platform, Run, RunName, RunState};
-use engine::{ErrorKind, TargetError, TargetUrl};
+use engine::{TargetError, TargetUrl};
 use host::WallClock;
 use host::inventory::Stated;
 
@@ -112,7 +112,7 @@ fn opened(groups: &[Vec<TargetUrl>], plan: &Plan, workloads: &Registry) -> Resul
 fn refuse_nothing_to_read(agenda: &Agenda, targets: &[Nodes]) -> Result<()> {
     let refused = targets.iter().find_map(|target| target.first().read_only());
     match refused.filter(|_| agenda.points.is_empty()) {
-        Some(why) => Err(TargetError::new(ErrorKind::Unreachable, why).into()),
+        Some(why) => Err(TargetError::unreachable(why).into()),
         None => Ok(()),
     }
 }

@@ -125,7 +125,7 @@ pub fn statement_of<'t>(tables: &'t str, table: &str) -> Result<&'t str> {
     let statement = begin.and_then(|begin| tables[begin..].split(';').next());
     statement.ok_or_else(|| {
         let message = format!("the library has no statement that creates the table {table}");
-        TargetError::new(ErrorKind::Statement, message)
+        TargetError::statement(message)
     })
 }
 

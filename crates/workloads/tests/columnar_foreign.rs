@@ -16,7 +16,7 @@ use engine::source::Source;
 use engine::{Session, TargetUrl};
 use engines::{open, open_source};
 use lifting::{file, labels, lifted, named, of, options, valid, with};
-use local_server::{LocalServer, ServerSpec};
+use local_server::LocalServer;
 use workload::loading::Event;
 
 fn notes(lifted: &Lifted, label: &str) -> Vec<String> {
@@ -179,8 +179,7 @@ struct Server(LocalServer);
 impl Server {
     fn start() -> Self {
         let url = engines::parse("postgres+local:?version=15&shared_buffers=16MB").unwrap();
-        let spec = ServerSpec::from_url(&PostgresServer, &url).unwrap();
-        Self(LocalServer::start(&PostgresServer, &spec).unwrap())
+        Self(LocalServer::start_for(&PostgresServer, &url).unwrap())
     }
 
     fn url(&self, database: &str) -> TargetUrl {

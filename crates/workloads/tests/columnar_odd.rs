@@ -9,7 +9,7 @@ use archive::Remark;
 use columnar::{Chosen, ColumnarError, Level, Unfit};
 use engines::{open, open_source};
 use lifting::{file, labels, lifted, named, of, valid, with};
-use local_server::{LocalServer, ServerSpec};
+use local_server::LocalServer;
 
 /// So many rows as a common table r(n).
 fn rows(count: u32) -> String {
@@ -244,8 +244,7 @@ fn tables_of_many_columns() {
 #[test]
 fn what_a_user_may_not_read_is_told() {
     let url = engines::parse("postgres+local:?version=15&shared_buffers=16MB").unwrap();
-    let spec = ServerSpec::from_url(&PostgresServer, &url).unwrap();
-    let server = LocalServer::start(&PostgresServer, &spec).unwrap();
+    let server = LocalServer::start_for(&PostgresServer, &url).unwrap();
     let folder = server.socket_directory().display().to_string();
     let url_of = |user: &str| {
         let url = format!("postgres://{user}@{}/postgres", folder.replace('/', "%2F"));

@@ -10,7 +10,7 @@ use host::SystemClock;
 use host::inventory::Stated;
 use lab::{HostOptions, Observer, Plan, RunOptions};
 use load::Progress;
-use local_server::{LocalServer, ServerKind, ServerSpec};
+use local_server::{LocalServer, ServerKind};
 use workload::Library;
 
 const PLAN: &str = "name = \"restart\"\n\
@@ -39,8 +39,7 @@ impl Observer for Restarting<'_> {
 }
 
 fn started(kind: &'static dyn ServerKind, url: &str) -> LocalServer {
-    let spec = ServerSpec::from_url(kind, &engines::parse(url).unwrap()).unwrap();
-    LocalServer::start(kind, &spec).unwrap()
+    LocalServer::start_for(kind, &engines::parse(url).unwrap()).unwrap()
 }
 
 fn restarted_between_levels(server: &LocalServer, url: String) -> Run {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Result;
-use engine::{ErrorKind, Reach, Target, TargetError};
+use engine::{Reach, Target, TargetError};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use workload::loading::Event;
 
@@ -24,7 +24,7 @@ pub(super) fn open(text: &SecretText) -> Result<(Arc<dyn Target>, String)> {
     let target = engine.open(&url)?;
     match target.read_only() {
         None => Ok((target, url.engine().to_owned())),
-        Some(why) => Err(TargetError::new(ErrorKind::Unreachable, format!("{url}: {why}")).into()),
+        Some(why) => Err(TargetError::unreachable(format!("{url}: {why}")).into()),
     }
 }
 

@@ -126,7 +126,12 @@ fn engines() -> String {
             Reach::LocalServer => "[DATA_DIR]",
             Reach::Network => "//USER[:PASSWORD]@HOST[:PORT]/DATABASE",
         };
-        let _ = writeln!(text, "{}:{path}  {}  {version}", info.scheme, info.title);
+        let _ = writeln!(
+            text,
+            "{}:{path}  {}  {version}",
+            engine.scheme(),
+            info.title
+        );
         for found in engine.found() {
             let _ = writeln!(text, "    {found}");
         }

@@ -5,7 +5,7 @@
 use std::process::Command;
 
 use ::mysql::local::MariaDbServer;
-use local_server::{LocalServer, ServerSpec};
+use local_server::LocalServer;
 
 /// A running server with further settings, each after an ampersand. It does not sync, because its files need not survive a crash of the
 /// machine.
@@ -13,8 +13,7 @@ pub fn server(settings: &str) -> LocalServer {
     let small = "innodb_buffer_pool_size=32M&innodb_log_file_size=32M&innodb_flush_method=nosync";
     let url = format!("mysql+local:?{small}{settings}");
     let url = engines::parse(&url).unwrap();
-    let spec = ServerSpec::from_url(&MariaDbServer, &url).unwrap();
-    LocalServer::start(&MariaDbServer, &spec).unwrap()
+    LocalServer::start_for(&MariaDbServer, &url).unwrap()
 }
 
 pub fn url(server: &LocalServer, user: &str) -> String {

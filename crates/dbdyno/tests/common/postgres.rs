@@ -6,14 +6,13 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Command, Stdio};
 
 use ::postgres::local::PostgresServer;
-use local_server::{LocalServer, ServerSpec};
+use local_server::LocalServer;
 
 /// A running server with further settings, each after an ampersand.
 pub fn server(settings: &str) -> LocalServer {
     let url = format!("postgres+local:?version=15&shared_buffers=32MB{settings}");
     let url = engines::parse(&url).unwrap();
-    let spec = ServerSpec::from_url(&PostgresServer, &url).unwrap();
-    LocalServer::start(&PostgresServer, &spec).unwrap()
+    LocalServer::start_for(&PostgresServer, &url).unwrap()
 }
 
 pub fn url_of(server: &LocalServer, user: &str, database: &str) -> String {

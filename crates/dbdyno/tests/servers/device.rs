@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use ::postgres::local::PostgresServer;
-use local_server::{LocalServer, ServerSpec};
+use local_server::LocalServer;
 use serde_json::Value;
 
 use crate::common::{Workspace, points};
@@ -112,8 +112,7 @@ fn spread(data: &Disk, log: &Disk, temporary: &Disk) -> LocalServer {
         "postgres+local:{}?version=15&work_mem=64kB",
         workspace.display()
     );
-    let spec = ServerSpec::from_url(&PostgresServer, &engines::parse(&url).unwrap()).unwrap();
-    let start = || LocalServer::start(&PostgresServer, &spec).unwrap();
+    let start = || LocalServer::start_for(&PostgresServer, &engines::parse(&url).unwrap()).unwrap();
     let server = start();
     let workspace = server.data_directory().to_owned();
     let space = temporary.path("space");

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use ::postgres::local::PostgresServer;
-use local_server::{LocalServer, ServerSpec};
+use local_server::LocalServer;
 use serde_json::Value;
 
 use crate::common::Workspace;
@@ -102,8 +102,7 @@ fn the_tail_of_a_slow_device_is_gone_after_its_update() {
         Err(reason) => testing::skip!("{reason}"),
     };
     let url = format!("postgres+local:{}?version=15", disk.path("data").display());
-    let spec = ServerSpec::from_url(&PostgresServer, &engines::parse(&url).unwrap()).unwrap();
-    let server = LocalServer::start(&PostgresServer, &spec).unwrap();
+    let server = LocalServer::start_for(&PostgresServer, &engines::parse(&url).unwrap()).unwrap();
     let url = postgres::url(&server, server.superuser());
     workspace.load_order_entry(&url);
     let plan = workspace.file("update.toml", PLAN);

@@ -1,13 +1,12 @@
 //! An engine for tests: tables in the memory of a library, and all that a new engine has to say of itself.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use archive::TargetRecord;
 use engine::{
-    BulkRow, Cooled, Counters, Engine, EngineInfo, Engines, ErrorKind, Feature, Fetched, FirstRow,
+    BulkRow, Cooled, Engine, EngineInfo, Engines, ErrorKind, Feature, Fetched, FirstRow,
     Identities, Inspection, Result, RowSource, Session, Statement, Target, TargetError, TargetUrl,
     Value, register,
 };
@@ -26,7 +25,6 @@ impl Engine for Toy {
 
     fn info(&self) -> EngineInfo {
         EngineInfo {
-            scheme: "toy",
             title: "tables in memory, for a test",
             version: Ok("1".into()),
         }
@@ -109,14 +107,6 @@ impl Target for Database {
         }))
     }
 
-    fn data_path(&self) -> Option<&Path> {
-        None
-    }
-
-    fn counters(&self) -> Counters {
-        Counters::default()
-    }
-
     fn checkpoint(&self) -> Result<()> {
         let kept = self.kept.lock().unwrap();
         kept.cache_flush().map_err(|e| explain(&e))
@@ -124,22 +114,6 @@ impl Target for Database {
 
     fn cool(&self) -> Result<Cooled> {
         Ok(Cooled::Lukewarm("a toy is never cold".into()))
-    }
-
-    fn threads(&self) -> u32 {
-        1
-    }
-
-    fn set_threads(&self, _threads: u32) -> Result<()> {
-        Ok(())
-    }
-
-    fn set_compression(&self, _compressed: bool) -> Result<()> {
-        Ok(())
-    }
-
-    fn storage_of(&self, _table: &str) -> Result<BTreeMap<String, u64>> {
-        Ok(BTreeMap::new())
     }
 }
 
@@ -333,9 +307,5 @@ impl Session for Toyed {
         };
         while rows.next_row(&mut put)? {}
         Ok(loaded)
-    }
-
-    fn counters(&mut self) -> Counters {
-        Counters::default()
     }
 }

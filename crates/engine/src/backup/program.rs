@@ -12,7 +12,7 @@ use std::thread;
 use std::time::Duration;
 
 use crate::failed;
-use crate::{ErrorKind, ProgramUse, Result, TargetError};
+use crate::{ProgramUse, Result, TargetError};
 
 /// Between two looks at the memory of a program.
 const LOOK: Duration = Duration::from_millis(20);
@@ -48,10 +48,7 @@ pub fn run(mut command: Command) -> Result<Ran> {
         .count()
         .saturating_sub(COMPLAINT_CHARACTERS_MAX);
     let said: String = said.chars().skip(skipped).collect();
-    Err(TargetError::new(
-        ErrorKind::Statement,
-        format!("{name}: {said}"),
-    ))
+    Err(TargetError::statement(format!("{name}: {said}")))
 }
 
 /// Reads a database file. Not by dbdyno itself: closing it would release the locks that an engine in this process has on it.

@@ -8,8 +8,8 @@ use super::bench::{
     Bench, Checked, Miss, STATEMENT_TIME_MAX, failed, in_transaction, number, same,
 };
 use crate::{
-    ErrorKind, Nonblocking, Replies, Request, Result, ServerCounts, Session, Statement, Tally,
-    TargetError, Value, WaitClass, Watch,
+    Nonblocking, Replies, Request, Result, ServerCounts, Session, Statement, Tally, TargetError,
+    Value, WaitClass, Watch,
 };
 
 const TABLE: &str = "dbdyno_check_shared";
@@ -26,7 +26,7 @@ fn sum(table: &str) -> String {
 
 /// The outcome of a thread, which does not panic.
 fn joined<T>(thread: thread::ScopedJoinHandle<'_, Result<T>>) -> Result<T> {
-    let panicked = || TargetError::new(ErrorKind::Statement, "a thread of the suite panicked");
+    let panicked = || TargetError::statement("a thread of the suite panicked");
     thread.join().unwrap_or_else(|_| Err(panicked()))
 }
 

@@ -6,8 +6,7 @@ use crate::database_file::remove_files;
 use crate::engine::{Engine, TypeNames};
 use crate::inspection::{Inspection, PlaceState};
 use crate::{
-    Engines, ErrorKind, OWN_TABLES, Reach, Result, Session, SessionsLeft, Target, TargetError,
-    TargetUrl,
+    Engines, OWN_TABLES, Reach, Result, Session, SessionsLeft, Target, TargetError, TargetUrl,
 };
 
 const OWN: &str = "dbdyno_check_";
@@ -25,20 +24,19 @@ impl CheckPlace {
     /// # Errors
     /// When the server cannot be reached, or tables could not be created there.
     pub fn beside(engines: Engines, url: &TargetUrl) -> Result<Self> {
-        let statement = |message: String| TargetError::new(ErrorKind::Statement, message);
+        let statement = |message: String| TargetError::statement(message);
         let engine = engines.find(url).map_err(|e| statement(e.to_string()))?;
         let url = engine.place_of_suite(url)?;
         let found = engine.inspect(&url)?;
         if let Some(why) = &found.read_only {
-            return Err(TargetError::new(
-                ErrorKind::Unreachable,
-                format!("the check creates tables, but {why}"),
-            ));
+            return Err(TargetError::unreachable(format!(
+                "the check creates tables, but {why}"
+            )));
         }
         let right = found.rights.iter().find(|right| right.is_obstacle());
         let right = right.map(|right| format!("{} is missing: {}", right.name, right.grant));
         match found.obstacles.first().cloned().or(right) {
-            Some(obstacle) => Err(TargetError::new(ErrorKind::Foreign, obstacle)),
+            Some(obstacle) => Err(TargetError::foreign(obstacle)),
             None => Ok(Self { engine, url, found }),
         }
     }

@@ -6,9 +6,40 @@ use super::UrlError;
 
 /// Settings of other clients that mean the same here.
 pub struct Foreign {
-    /// Their names; capitals do not matter.
-    pub names: &'static [&'static str],
-    pub meaning: Meaning,
+    /// Their names, separated by blanks; capitals do not matter.
+    names: &'static str,
+    meaning: Meaning,
+}
+
+impl Foreign {
+    pub const fn new(names: &'static str, meaning: Meaning) -> Self {
+        Self { names, meaning }
+    }
+
+    pub const fn same(names: &'static str, own: &'static str) -> Self {
+        Self::new(names, Meaning::Same(own))
+    }
+
+    pub const fn nothing(names: &'static str, why: &'static str) -> Self {
+        Self::new(names, Meaning::Nothing(why))
+    }
+
+    pub const fn only(
+        names: &'static str,
+        values: &'static [&'static str],
+        instead: &'static str,
+    ) -> Self {
+        Self::new(names, Meaning::NothingIf(values, instead))
+    }
+
+    pub const fn never(names: &'static str, instead: &'static str) -> Self {
+        Self::new(names, Meaning::Never(instead))
+    }
+
+    fn is_named(&self, key: &str) -> bool {
+        let mut names = self.names.split(' ');
+        names.any(|name| name.eq_ignore_ascii_case(key))
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -34,8 +65,7 @@ pub fn translate(
     let mut ignored = Vec::new();
     let keys: Vec<String> = settings.keys().cloned().collect();
     for key in keys {
-        let is_named = |f: &&Foreign| f.names.iter().any(|name| name.eq_ignore_ascii_case(&key));
-        let Some(found) = foreign.iter().find(is_named) else {
+        let Some(found) = foreign.iter().find(|f| f.is_named(&key)) else {
             continue;
         };
         let value = settings.remove(&key).unwrap_or_default();
@@ -108,14 +138,8 @@ mod tests {
     use super::*;
 
     const LIST: &[Foreign] = &[
-        Foreign {
-            names: &["ssl-mode", "sslMode"],
-            meaning: Meaning::Same("sslmode"),
-        },
-        Foreign {
-            names: &["options"],
-            meaning: Meaning::Options,
-        },
+        Foreign::same("ssl-mode sslMode", "sslmode"),
+        Foreign::new("options", Meaning::Options),
     ];
 
     fn translated(settings: &[(&str, &str)]) -> Result<Vec<(String, String)>, UrlError> {

@@ -3,18 +3,8 @@
 use std::collections::BTreeMap;
 
 /// One of them is in every such string: without a place, a text with an equals sign is something else.
-const OF_PLACES: [&str; 10] = [
-    "host",
-    "hostaddr",
-    "port",
-    "dbname",
-    "user",
-    "password",
-    "service",
-    "passfile",
-    "sslmode",
-    "servicefile",
-];
+const OF_PLACES: &str =
+    "host hostaddr port dbname user password service passfile sslmode servicefile";
 
 /// The keys and values of such a string; `None` where the text is none.
 pub(super) fn key_values(text: &str) -> Option<BTreeMap<String, String>> {
@@ -31,7 +21,7 @@ pub(super) fn key_values(text: &str) -> Option<BTreeMap<String, String>> {
         found.insert(key.to_owned(), value);
         rest = behind.trim_start();
     }
-    let has_place = OF_PLACES.iter().any(|key| found.contains_key(*key));
+    let has_place = OF_PLACES.split(' ').any(|key| found.contains_key(key));
     has_place.then_some(found)
 }
 

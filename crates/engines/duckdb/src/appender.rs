@@ -10,7 +10,7 @@ use super::explain::explain;
 use super::handle::{Answered, Connection, c_string, message_at};
 use column::Column;
 use engine::catalogue::{COLUMNS_MAX, Cell};
-use engine::{BulkRow, ErrorKind, Result, TargetError, Value};
+use engine::{BulkRow, Result, TargetError, Value};
 use heap::TextHeap;
 
 /// Rows that DuckDB packs together, in a database that was not made with other groups. Fewer of them may take more.
@@ -275,5 +275,5 @@ fn misfit(cell: &Cell<'_>, column: usize) -> TargetError {
 }
 
 fn refused(what: String) -> TargetError {
-    TargetError::new(ErrorKind::Statement, format!("DuckDB: {what}"))
+    TargetError::statement(format!("DuckDB: {what}"))
 }

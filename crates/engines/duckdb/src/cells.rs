@@ -4,7 +4,7 @@ use super::capi::{RawString, type_id};
 use super::explain::explain;
 use super::handle::{Answer, Answered, Chunk, Vector};
 use engine::catalogue::Cell;
-use engine::{ErrorKind, Result, TargetError};
+use engine::{Result, TargetError};
 
 /// Hands out all rows of a result.
 pub(super) fn hand_out(
@@ -12,9 +12,8 @@ pub(super) fn hand_out(
     take: &mut dyn FnMut(&[Cell<'_>]) -> Result<()>,
 ) -> Result<()> {
     while let Some(chunk) = answer.next_chunk() {
-        let columns = columns(answer, &chunk).map_err(|message| {
-            TargetError::new(ErrorKind::Statement, format!("DuckDB: {message}"))
-        })?;
+        let columns = columns(answer, &chunk)
+            .map_err(|message| TargetError::statement(format!("DuckDB: {message}")))?;
         let mut row = Vec::with_capacity(columns.len());
         for at in 0..chunk.rows() {
             row.clear();

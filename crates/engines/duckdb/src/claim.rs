@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard};
 
-use engine::{ErrorKind, Result, TargetError, database_file};
+use engine::{Result, TargetError, database_file};
 
 static CLAIMED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
@@ -30,13 +30,10 @@ impl Claim {
         if claimed().insert(real.clone()) {
             Ok(Self(real))
         } else {
-            Err(TargetError::new(
-                ErrorKind::Unreachable,
-                format!(
-                    "DuckDB: {} is already open in this run; give each target its own file",
-                    path.display()
-                ),
-            ))
+            Err(TargetError::unreachable(format!(
+                "DuckDB: {} is already open in this run; give each target its own file",
+                path.display()
+            )))
         }
     }
 
@@ -64,18 +61,16 @@ fn refuse_foreign_log(real: &Path) -> Result<()> {
     if found.is_file() && (found.len() == 0 || real.exists()) {
         return Ok(());
     }
-    Err(TargetError::new(
-        ErrorKind::Foreign,
-        format!(
-            "DuckDB: {} is no log of a database and would be removed; move it, or choose another path",
-            log.display()
-        ),
-    ))
+    Err(TargetError::foreign(format!(
+        "DuckDB: {} is no log of a database and would be removed; move it, or choose another path",
+        log.display()
+    )))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use engine::ErrorKind;
 
     #[test]
     fn a_file_is_claimed_once_under_all_its_names() {

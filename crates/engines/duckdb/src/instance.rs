@@ -13,7 +13,7 @@ use super::set_up::{SetUp, options_read_only};
 use engine::database_file::as_one_name;
 use engine::register::{self, quoted};
 use engine::value::Identities;
-use engine::{Cooled, ErrorKind, OWN_TABLES, Result, TargetError, files};
+use engine::{Cooled, OWN_TABLES, Result, TargetError, files};
 
 /// Tables and views, and the comments by which tables of ours are known.
 pub(super) const RELATIONS: &str = "SELECT CASE schema_name WHEN 'main' THEN name ELSE schema_name || '.' || name END, \
@@ -267,7 +267,7 @@ impl Instance {
             sessions => {
                 let why = format!("{sessions} session(s) are open; close them first");
                 let what = format!("DuckDB: cannot {what} while {why}");
-                Err(TargetError::new(ErrorKind::Statement, what))
+                Err(TargetError::statement(what))
             }
         }
     }
@@ -314,7 +314,7 @@ fn compression_sql(compressed: bool) -> &'static str {
 fn cannot_drop(path: &Path, error: &std::io::Error) -> TargetError {
     let path = path.display();
     let what = format!("cannot drop the page cache of {path}: {error}");
-    TargetError::new(ErrorKind::Unreachable, what)
+    TargetError::unreachable(what)
 }
 
 /// Looks into an existing file read-only, so that somebody else's is left as it is, log and all.

@@ -58,7 +58,7 @@ impl OwnFile {
         let is_there = std::fs::metadata(claim.path()).is_ok_and(|found| found.len() > 0);
         if access == Access::Read && !is_there {
             let what = format!("there is no file {}", path.display());
-            return Err(TargetError::new(ErrorKind::Unreachable, what));
+            return Err(TargetError::unreachable(what));
         }
         let context = format!("cannot open {}", path.display());
         let open = |options: &[(&str, String)]| {
@@ -99,7 +99,7 @@ impl OwnFile {
                 let what = format!(
                     "DuckDB makes no database called {name}; choose a name that ends in .duckdb"
                 );
-                return Err(TargetError::new(ErrorKind::Unreachable, what));
+                return Err(TargetError::unreachable(what));
             }
         }
         Ok(file)
@@ -152,7 +152,7 @@ impl OwnFile {
     pub fn write_parquet(&self, query: &str, path: &Path) -> Result<()> {
         let Some(name) = path.to_str() else {
             let what = format!("the name {} is not UTF-8", path.display());
-            return Err(TargetError::new(ErrorKind::Statement, what));
+            return Err(TargetError::statement(what));
         };
         let to = quoted(name);
         let sql = format!("COPY ({query}) TO {to} (FORMAT parquet, COMPRESSION zstd)");
@@ -201,7 +201,7 @@ fn known(connection: &Connection, mark: &Mark, path: &Path) -> Result<()> {
     let foreign = |what: String| {
         let advice = "choose another file; this one was not changed";
         let message = format!("{} {what}; {advice}", path.display());
-        Err(TargetError::new(ErrorKind::Foreign, message))
+        Err(TargetError::foreign(message))
     };
     let table = mark.table;
     let sql = format!("SELECT application, version::VARCHAR FROM main.{table}");
@@ -262,7 +262,7 @@ mod tests {
         file.change(|file| put(file, 1.5)).unwrap();
         let failed: Result<()> = file.change(|file| {
             put(file, 2.5)?;
-            Err(TargetError::new(ErrorKind::Statement, "no"))
+            Err(TargetError::statement("no"))
         });
         assert_eq!(failed.unwrap_err().message, "no");
         drop(file);

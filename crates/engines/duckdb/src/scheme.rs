@@ -27,7 +27,6 @@ impl Engine for DuckDb {
 
     fn info(&self) -> EngineInfo {
         EngineInfo {
-            scheme: "duckdb",
             title: "DuckDB, embedded column store (library loaded at runtime)",
             version: match library() {
                 Ok(loaded) if loaded.version == VERSION_TESTED => Ok(loaded.version.clone()),

@@ -16,7 +16,7 @@ use engine::plan_text::plan_text;
 use engine::register;
 use engine::session::too_many_texts;
 use engine::value::Identities;
-use engine::{Counters, Fetched, Result, RowSource, Session, Statement, Value};
+use engine::{Fetched, Result, RowSource, Session, Statement, Value};
 
 /// Fields are dropped in this order: statements, their connection, the hold on the database.
 pub(super) struct DuckDbSession {
@@ -180,10 +180,5 @@ impl Session for DuckDbSession {
         })? {}
         appender.finish()?;
         Ok(loaded)
-    }
-
-    fn counters(&mut self) -> Counters {
-        // DuckDB counts neither by connection; its log is counted by the target.
-        Counters::default()
     }
 }

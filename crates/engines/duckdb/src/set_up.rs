@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use archive::Purpose;
 
-use engine::{ErrorKind, Result, TargetError, TargetUrl};
+use engine::{Result, TargetError, TargetUrl};
 
 /// Settings of a URL, with their meaning.
 pub const SETTINGS: &[(&str, &str)] = &[
@@ -43,12 +43,9 @@ impl SetUp {
             None => Ok(None),
             Some(text) => match text.parse::<u64>() {
                 Ok(n) if (least..=most).contains(&n) => Ok(Some(n)),
-                _ => Err(TargetError::new(
-                    ErrorKind::Statement,
-                    format!(
-                        "setting {key}={text} of {url} is not an integer from {least} to {most}"
-                    ),
-                )),
+                _ => Err(TargetError::statement(format!(
+                    "setting {key}={text} of {url} is not an integer from {least} to {most}"
+                ))),
             },
         };
         Ok(Self {

@@ -16,7 +16,7 @@ use engine::catalogue::{
 };
 use engine::open_sessions::{OpenSession, Owner, break_off_those_of};
 use engine::session::too_many_texts;
-use engine::{ErrorKind, Result, TargetError, TargetUrl, database_file};
+use engine::{Result, TargetError, TargetUrl, database_file};
 
 pub const DIALECT: Dialect = Dialect {
     quote: '"',
@@ -63,10 +63,7 @@ impl DuckDbSource {
     /// When it cannot be read, or the URL names a database in memory.
     pub fn open(url: &TargetUrl) -> Result<Self> {
         let path = url.place().ok_or_else(|| {
-            TargetError::new(
-                ErrorKind::Statement,
-                "DuckDB: a new in-memory database is empty; name a file",
-            )
+            TargetError::statement("DuckDB: a new in-memory database is empty; name a file")
         })?;
         database_file::resolved("DuckDB", &path)?;
         let Loaded { api, version, .. } = library()?;

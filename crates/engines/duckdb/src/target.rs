@@ -17,8 +17,8 @@ use super::set_up::{SetUp, THREADS_MAX};
 use super::source::DuckDbSource;
 use engine::catalogue::Source;
 use engine::{
-    Backup, Cooled, Counted, Counters, ErrorKind, Feature, FileIo, Result, Session, Target,
-    TargetError, TargetUrl,
+    Backup, Cooled, Counted, Counters, Feature, FileIo, Result, Session, Target, TargetError,
+    TargetUrl,
 };
 
 /// Where the writes of the log are seen.
@@ -179,10 +179,9 @@ impl Target for DuckDbTarget {
 
     fn set_threads(&self, threads: u32) -> Result<()> {
         if !(1..=THREADS_MAX).contains(&threads) {
-            return Err(TargetError::new(
-                ErrorKind::Statement,
-                format!("DuckDB: {threads} threads are out of range; choose 1 to {THREADS_MAX}"),
-            ));
+            return Err(TargetError::statement(format!(
+                "DuckDB: {threads} threads are out of range; choose 1 to {THREADS_MAX}"
+            )));
         }
         self.instance.set_threads(Some(threads))
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use rustix::process::{getegid, geteuid};
 
-use engine::{ErrorKind, Result, TargetError};
+use engine::{Result, TargetError};
 
 /// Takes the part of the servers' own user where that does not exist.
 const FALLBACK: &str = "nobody";
@@ -45,9 +45,7 @@ impl Account {
             .filter_map(|name| named(name))
             .find(|account| account.uid != 0)
             .ok_or_else(|| {
-                TargetError::new(
-                    ErrorKind::Unreachable,
-                    format!(
+                TargetError::unreachable(format!(
                         "a database server must not run as root, and none of the users {}, {FALLBACK} exists; create one \
                          of them, or run dbdyno as an ordinary user",
                         preferred.join(", ")

@@ -8,7 +8,7 @@ use super::apart::TABLE;
 use super::kind::ServerKind;
 use super::spec::{ServerSpec, parse_bytes};
 use engine::url::{PLACE, absolute};
-use engine::{ErrorKind, Result, TargetError, TargetUrl};
+use engine::{Result, TargetError, TargetUrl};
 
 /// Least memory of a group: a server with the smallest areas does not start with much less.
 const MEMORY_BYTES_MIN: u64 = 128 << 20;
@@ -28,7 +28,9 @@ impl ServerSpec {
             ..Self::default()
         };
         if url.settings.len() > SETTINGS_MAX {
-            return Err(bad(format!("{url} has more than {SETTINGS_MAX} settings")));
+            return Err(TargetError::statement(format!(
+                "{url} has more than {SETTINGS_MAX} settings"
+            )));
         }
         for (key, value) in &url.settings {
             match key.as_str() {
@@ -44,13 +46,13 @@ impl ServerSpec {
         directories.extend(&spec.data_directory);
         directories.sort();
         if let Some(pair) = directories.windows(2).find(|pair| pair[0] == pair[1]) {
-            return Err(bad(format!(
+            return Err(TargetError::statement(format!(
                 "{url} names {} twice; each place needs a directory of its own",
                 pair[0].display()
             )));
         }
         if !spec.places.is_empty() && spec.data_directory.is_none() {
-            return Err(bad(format!(
+            return Err(TargetError::statement(format!(
                 "{url} puts files apart from its data; name the directory of the data too, behind the colon"
             )));
         }
@@ -58,7 +60,7 @@ impl ServerSpec {
     }
 
     fn add_place(&mut self, kind: &dyn ServerKind, key: &str, value: &str) -> Result<()> {
-        let apart = apart(kind, key).map_err(bad)?;
+        let apart = apart(kind, key).map_err(TargetError::statement)?;
         self.places.insert(apart, absolute(key, value)?);
         Ok(())
     }
@@ -68,7 +70,7 @@ impl ServerSpec {
             .chars()
             .all(|c| c.is_ascii_alphanumeric() || "_-.".contains(c));
         if !is_name || value.chars().any(char::is_control) {
-            return Err(bad(format!(
+            return Err(TargetError::statement(format!(
                 "\"{}\" cannot be a setting of {}; use only letters, digits, - and _ in the name, and no control \
                  characters in the value",
                 key.escape_debug(),
@@ -77,7 +79,7 @@ impl ServerSpec {
         }
         let key = kind.canonical(key);
         if let Some((_, reason)) = kind.reserved().iter().find(|(name, _)| *name == key) {
-            return Err(bad(format!(
+            return Err(TargetError::statement(format!(
                 "{key} cannot be set for a local server: {reason}"
             )));
         }
@@ -86,7 +88,9 @@ impl ServerSpec {
             .insert(key.clone(), value.to_owned())
             .is_some()
         {
-            return Err(bad(format!("the setting {key} is given twice")));
+            return Err(TargetError::statement(format!(
+                "the setting {key} is given twice"
+            )));
         }
         Ok(())
     }
@@ -122,19 +126,15 @@ fn apart(kind: &dyn ServerKind, key: &str) -> std::result::Result<Apart, String>
 
 fn memory(text: &str) -> Result<u64> {
     let bytes = parse_bytes(text).ok_or_else(|| {
-        bad(format!(
+        TargetError::statement(format!(
             "memory={text} is not a size; write, for example, memory=2GiB"
         ))
     })?;
     if bytes < MEMORY_BYTES_MIN {
-        return Err(bad(format!(
+        return Err(TargetError::statement(format!(
             "memory={text} is too small; a server needs at least {} MiB to start",
             MEMORY_BYTES_MIN >> 20
         )));
     }
     Ok(bytes)
-}
-
-fn bad(message: String) -> TargetError {
-    TargetError::new(ErrorKind::Statement, message)
 }

@@ -20,21 +20,18 @@ pub fn choose(
         Some(text) => Some(Version::find_in(text).ok_or_else(|| {
             let message =
                 format!("version={text} is not a version; write, for example, version=15");
-            TargetError::new(ErrorKind::Statement, message)
+            TargetError::statement(message)
         })?),
     };
     if let (Some(asked), Some(data), Some(wanted)) = (asked, data, &wanted)
         && !wanted.is(data)
         && !data.is(wanted)
     {
-        return Err(TargetError::new(
-            ErrorKind::Foreign,
-            format!(
-                "the data directory was created by version {data} of {}, and version {asked} must not open it; remove \
-                 version=, or name another directory",
-                kind.title()
-            ),
-        ));
+        return Err(TargetError::foreign(format!(
+            "the data directory was created by version {data} of {}, and version {asked} must not open it; remove \
+             version=, or name another directory",
+            kind.title()
+        )));
     }
     let versions: Vec<String> = found.iter().map(|i| i.version.to_string()).collect();
     let matching = found

@@ -3,7 +3,8 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::LocalServer;
-use engine::{ErrorKind, Result, TargetError};
+use archive::Purpose;
+use engine::{Cooled, ErrorKind, Result, Snapshot, TargetError};
 
 /// One connection that holds the lock on the database and serves for everything that is not a job's, and the server
 /// under it, where dbdyno started that.
@@ -114,9 +115,37 @@ impl<C> ControlConnection<C> {
         let foreign = || format!("dbdyno did not start this server and cannot {wanted}");
         let shared = "the server's files and caches also belong to another database of this run";
         match self.server() {
-            Some(_) if self.is_secondary => Err(TargetError::new(ErrorKind::Statement, shared)),
+            Some(_) if self.is_secondary => Err(TargetError::statement(shared)),
             Some(server) => Ok(server),
-            None => Err(TargetError::new(ErrorKind::Statement, foreign())),
+            None => Err(TargetError::statement(foreign())),
+        }
+    }
+
+    /// The server, where a copy of its data and of what lies apart of these kinds is a whole backup.
+    pub fn backed_up_server(
+        &self,
+        kinds: &[Purpose],
+        not_local: &str,
+    ) -> std::result::Result<&LocalServer, String> {
+        let server = self.server().ok_or(not_local)?;
+        let whole = server.keeps_with_its_data_but(kinds);
+        whole.map(|()| server).map_err(|error| error.message)
+    }
+
+    /// When a server that somebody else started was started, as it reports it.
+    pub fn running_since(&self, ask: impl Fn() -> Result<Option<String>>) -> Option<String> {
+        if self.server.is_some() {
+            return None;
+        }
+        // The session may have ended with the server's last life; the next one is of this life.
+        ask().or_else(|_| ask()).ok()?
+    }
+
+    /// Restarts the server with nothing in its memory; `wanted` stands behind "cannot" where that is impossible.
+    pub fn cool(&self, wanted: &str) -> Result<Cooled> {
+        match self.own_server_to(wanted) {
+            Ok(server) => self.without_sessions(|| server.cool()),
+            Err(why) => Ok(Cooled::Lukewarm(why.message)),
         }
     }
 
@@ -126,5 +155,36 @@ impl<C> ControlConnection<C> {
         let lost = server.filter(|_| error.kind == ErrorKind::Unreachable);
         let reason = lost.and_then(LocalServer::reason_for_loss);
         reason.unwrap_or(error)
+    }
+}
+
+impl<C: Send> ControlConnection<C> {
+    /// The copy of the server's data.
+    pub fn snapshot(&self) -> std::result::Result<&dyn Snapshot, String> {
+        let server = self.own_server();
+        server
+            .and_then(|server| server.keeps_with_its_data_but(&[]))
+            .map(|()| self as &dyn Snapshot)
+            .map_err(|error| error.message)
+    }
+}
+
+impl<C: Send> Snapshot for ControlConnection<C> {
+    fn label(&self) -> Result<Option<String>> {
+        self.own_server()?.snapshot_label()
+    }
+
+    fn take(&self, label: &str) -> Result<Cooled> {
+        let server = self.own_server()?;
+        self.without_sessions(|| server.take_snapshot(label))
+    }
+
+    fn restore(&self) -> Result<Cooled> {
+        let server = self.own_server()?;
+        self.without_sessions(|| server.restore_snapshot())
+    }
+
+    fn remove(&self) -> Result<()> {
+        self.own_server()?.remove_snapshot()
     }
 }

@@ -3,33 +3,15 @@
 use engine::TargetUrl;
 
 /// How the names of such settings end, in all servers.
-const ENDINGS: &[&str] = &[
-    "_command",
-    "_cmd",
-    "command",
-    "_library",
-    "_libraries",
-    "_provider",
-    "_load",
-    "_load_add",
-    "_path",
-    "_dir",
-    "_directory",
-    "_file",
-    "datadir",
-    "tmpdir",
-    "basedir",
-    "include",
-    "include_if_exists",
-    "init_connect",
-];
+const ENDINGS: &str = "_command _cmd command _library _libraries _provider _load _load_add _path _dir _directory _file datadir tmpdir basedir include \
+     include_if_exists init_connect";
 
 /// The settings of a local server's URL that make it do more than serve: run a program, load a library, use files by
 /// their names. Rather too many than too few.
 pub fn executed(url: &TargetUrl) -> Vec<&str> {
     let is_executed = |(key, value): (&String, &String)| {
         let key = key.to_ascii_lowercase().replace('-', "_");
-        ENDINGS.iter().any(|ending| key.ends_with(ending)) || value.contains('/')
+        ENDINGS.split(' ').any(|ending| key.ends_with(ending)) || value.contains('/')
     };
     let settings = url.settings.iter();
     settings

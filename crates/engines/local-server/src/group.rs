@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::process;
-use engine::{ErrorKind, Result, TargetError};
+use engine::{Result, TargetError};
 
 /// Names a group in which dbdyno may make its own, for users who are not root.
 const VARIABLE: &str = "DBDYNO_CGROUP";
@@ -206,10 +206,7 @@ fn read_number(path: &Path) -> Option<u64> {
 }
 
 fn refused(why: &str) -> TargetError {
-    TargetError::new(
-        ErrorKind::Unreachable,
-        format!("cannot limit the server's memory: {why}"),
-    )
+    TargetError::unreachable(format!("cannot limit the server's memory: {why}"))
 }
 
 #[cfg(test)]

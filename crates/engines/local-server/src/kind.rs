@@ -87,7 +87,9 @@ pub trait ServerKind: Sync {
     }
 
     /// The spelling of a setting's name that [`ServerKind::defaults`] uses.
-    fn canonical(&self, key: &str) -> String;
+    fn canonical(&self, key: &str) -> String {
+        key.to_ascii_lowercase()
+    }
 
     /// The settings of a server that nothing is asked of.
     fn defaults(&self, spec: &ServerSpec) -> BTreeMap<String, String>;
@@ -102,6 +104,11 @@ pub trait ServerKind: Sync {
     fn configuration(&self, layout: &Layout, settings: &BTreeMap<String, String>) -> String;
 
     fn serve(&self, layout: &Layout) -> Command;
+
+    /// Why a server with these settings has data in its cache when it has just started.
+    fn reloads_cache(&self, _settings: &BTreeMap<String, String>) -> Option<&'static str> {
+        None
+    }
 
     fn socket_path(&self, socket_directory: &Path) -> PathBuf;
 
@@ -119,12 +126,16 @@ pub trait ServerKind: Sync {
     fn refuses_a_setting(&self, log: &str) -> bool;
 
     /// The server's messages about settings that it adjusted, from its log.
-    fn adjustments(&self, log: &str) -> Vec<String>;
+    fn adjustments(&self, _log: &str) -> Vec<String> {
+        Vec::new()
+    }
 
     /// Removes what a dead server left in a data directory that would keep the next one from starting.
     /// Called when nothing works in the directory.
-    fn forget_dead(&self, data: &Path);
+    fn forget_dead(&self, _data: &Path) {}
 
     /// The running server's segments of System V shared memory.
-    fn segments(&self, data: &Path) -> Vec<Segment>;
+    fn segments(&self, _data: &Path) -> Vec<Segment> {
+        Vec::new()
+    }
 }

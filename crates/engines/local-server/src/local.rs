@@ -23,7 +23,7 @@ use super::{
     Account, Apart, Installation, Layout, MAX_CONNECTIONS, SESSIONS_USUAL, ServerKind, ServerSpec,
     Surroundings, cache, choose, failed, staging,
 };
-use engine::{Cooled, ErrorKind, Result, TargetError};
+use engine::{Cooled, ErrorKind, Result, TargetError, TargetUrl};
 
 /// Making a data directory takes a second or two, on a busy machine with a slow disk far longer.
 const INITIALISE_TIME_MAX: Duration = Duration::from_secs(300);
@@ -58,6 +58,14 @@ pub struct LocalServer {
 }
 
 impl LocalServer {
+    /// Makes the server of a URL.
+    ///
+    /// # Errors
+    /// When the URL makes no sense, and as [`LocalServer::start`].
+    pub fn start_for(kind: &'static dyn ServerKind, url: &TargetUrl) -> Result<Self> {
+        Self::start(kind, &ServerSpec::from_url(kind, url)?)
+    }
+
     /// Makes a server as asked, and returns when it takes connections.
     ///
     /// # Errors
@@ -283,7 +291,14 @@ impl LocalServer {
         self.stop()?;
         let cooled = self.forget_files()?;
         self.launch()?;
-        Ok(cooled)
+        Ok(self.unless_reloaded(cooled))
+    }
+
+    fn unless_reloaded(&self, cooled: Cooled) -> Cooled {
+        match self.kind.reloads_cache(&self.settings) {
+            Some(why) => Cooled::Lukewarm(why.into()),
+            None => cooled,
+        }
     }
 
     /// The end of its log.
@@ -522,12 +537,9 @@ fn refuse_long_socket_path(path: &Path) -> Result<()> {
     if bytes <= SOCKET_PATH_BYTES_MAX {
         return Ok(());
     }
-    Err(TargetError::new(
-        ErrorKind::Unreachable,
-        format!(
-            "the path of the server's socket, {}, has {bytes} bytes, but the system allows {SOCKET_PATH_BYTES_MAX}; name \
-             a shorter directory in $DBDYNO_SERVER_DIR",
-            path.display()
-        ),
-    ))
+    Err(TargetError::unreachable(format!(
+        "the path of the server's socket, {}, has {bytes} bytes, but the system allows {SOCKET_PATH_BYTES_MAX}; name \
+         a shorter directory in $DBDYNO_SERVER_DIR",
+        path.display()
+    )))
 }

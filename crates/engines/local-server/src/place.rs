@@ -10,7 +10,7 @@ use super::kind::ServerKind;
 use super::{Account, Apart, failed, run_directory};
 use engine::file_snapshot::FileSnapshot;
 use engine::url::PLACE;
-use engine::{ErrorKind, Result, TargetError};
+use engine::{Result, TargetError};
 
 /// Stands in every given directory that dbdyno made a server in.
 pub(super) const MARKER: &str = ".dbdyno-server";
@@ -41,9 +41,6 @@ struct Given {
 
 impl DataDirectory {
     /// A directory that goes with the server.
-    ///
-    /// # Errors
-    /// When it cannot be made.
     pub(super) fn throw_away(run: &Path, account: &Account) -> Result<Self> {
         let data = run.join(DATA);
         make_for(&data, account)?;
@@ -68,31 +65,22 @@ impl DataDirectory {
         let directory = directory.canonicalize().map_err(|e| cannot(&e))?;
         let is_new = is_free(&directory).map_err(|e| cannot(&e))?;
         if !is_new && !directory.join(MARKER).is_file() {
-            return Err(TargetError::new(
-                ErrorKind::Foreign,
-                format!(
-                    "the data directory {shown} is not empty and was not created by dbdyno; name an empty one"
-                ),
-            ));
+            return Err(TargetError::foreign(format!(
+                "the data directory {shown} is not empty and was not created by dbdyno; name an empty one"
+            )));
         }
         if account.is_changed_to && !account.reaches(&directory) {
-            return Err(TargetError::new(
-                ErrorKind::Unreachable,
-                format!(
-                    "the user {} of the server cannot access the data directory {shown}; make it and its parent \
-                     directories accessible (chmod o+x), or name another",
-                    account.name
-                ),
-            ));
+            return Err(TargetError::unreachable(format!(
+                "the user {} of the server cannot access the data directory {shown}; make it and its parent \
+                 directories accessible (chmod o+x), or name another",
+                account.name
+            )));
         }
         let mut marker = open_marker(&directory).map_err(|e| cannot(&e))?;
         if !is_locked_soon(&marker) {
-            return Err(TargetError::new(
-                ErrorKind::Foreign,
-                format!(
-                    "another dbdyno is using the data directory {shown}; wait until it has finished, or name another"
-                ),
-            ));
+            return Err(TargetError::foreign(format!(
+                "another dbdyno is using the data directory {shown}; wait until it has finished, or name another"
+            )));
         }
         let text = read(&mut marker).map_err(|e| cannot(&e))?;
         let mut lines = text.lines();
@@ -100,10 +88,9 @@ impl DataDirectory {
             "" => false,
             name if name == kind.name() => true,
             name => {
-                return Err(TargetError::new(
-                    ErrorKind::Foreign,
-                    format!("the data directory {shown} belongs to a {name} server; name another"),
-                ));
+                return Err(TargetError::foreign(format!(
+                    "the data directory {shown} belongs to a {name} server; name another"
+                )));
             }
         };
         let data = directory.join(DATA);
@@ -134,14 +121,11 @@ impl DataDirectory {
     ) -> Result<BTreeMap<Apart, Self>> {
         let now = in_url(asked);
         if self.is_initialised && !self.apart.is_empty() && self.apart != now {
-            return Err(TargetError::new(
-                ErrorKind::Foreign,
-                format!(
-                    "the server in {} was made with {}; name these places again, or its data would not be whole",
-                    self.data.display(),
-                    self.apart.join(", ")
-                ),
-            ));
+            return Err(TargetError::foreign(format!(
+                "the server in {} was made with {}; name these places again, or its data would not be whole",
+                self.data.display(),
+                self.apart.join(", ")
+            )));
         }
         let mut places = BTreeMap::new();
         for (apart, directory) in asked {
@@ -152,15 +136,12 @@ impl DataDirectory {
                 } else {
                     (self.data.as_path(), directory.as_path())
                 };
-                return Err(TargetError::new(
-                    ErrorKind::Foreign,
-                    format!(
-                        "the data and the {apart} of a server are made together, but {} is new and {} is not; name the directories \
-                         that belong together, or two empty ones",
-                        new.display(),
-                        old.display()
-                    ),
-                ));
+                return Err(TargetError::foreign(format!(
+                    "the data and the {apart} of a server are made together, but {} is new and {} is not; name the directories \
+                     that belong together, or two empty ones",
+                    new.display(),
+                    old.display()
+                )));
             }
             places.insert(apart.clone(), place);
         }
@@ -172,9 +153,6 @@ impl DataDirectory {
     }
 
     /// Remembers that the server in it is whole, with these directories apart from it.
-    ///
-    /// # Errors
-    /// When that cannot be written.
     pub(super) fn set_initialised(
         &mut self,
         kind: &dyn ServerKind,
@@ -265,9 +243,6 @@ fn remove_if_there(path: &Path) -> io::Result<()> {
 }
 
 /// Makes a directory that is `account`'s alone.
-///
-/// # Errors
-/// When it cannot be made.
 pub(super) fn make_for(path: &Path, account: &Account) -> Result<()> {
     use std::os::unix::fs::{DirBuilderExt, chown};
     let make = || {

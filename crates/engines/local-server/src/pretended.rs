@@ -6,9 +6,7 @@ use std::process::Command;
 
 use engine::Result;
 
-use super::{
-    Installation, Layout, Segment, ServerKind, ServerSpec, Signals, Surroundings, Version,
-};
+use super::{Installation, Layout, ServerKind, ServerSpec, Signals, Surroundings, Version};
 
 pub(crate) struct Pretended;
 
@@ -43,10 +41,6 @@ impl ServerKind for Pretended {
 
     fn reserved(&self) -> &'static [(&'static str, &'static str)] {
         &[]
-    }
-
-    fn canonical(&self, key: &str) -> String {
-        key.to_owned()
     }
 
     fn defaults(&self, _: &ServerSpec) -> BTreeMap<String, String> {
@@ -94,15 +88,5 @@ impl ServerKind for Pretended {
 
     fn refuses_a_setting(&self, _: &str) -> bool {
         false
-    }
-
-    fn adjustments(&self, _: &str) -> Vec<String> {
-        Vec::new()
-    }
-
-    fn forget_dead(&self, _: &Path) {}
-
-    fn segments(&self, _: &Path) -> Vec<Segment> {
-        Vec::new()
     }
 }

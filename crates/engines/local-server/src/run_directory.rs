@@ -13,7 +13,7 @@ use host::user_id;
 
 use super::janitor::{self, OWNER};
 use super::{ServerSpec, failed};
-use engine::{ErrorKind, Result, TargetError};
+use engine::{Result, TargetError};
 
 /// Held while directories are made and removed.
 const LOCK: &str = ".dbdyno-lock";
@@ -117,13 +117,10 @@ fn parent(spec: &ServerSpec) -> Result<PathBuf> {
     let (uid, usual) = (user_id(), usual_parent());
     let path = spec.parent_directory.clone().unwrap_or(usual);
     let refuse = |why: &str| {
-        TargetError::new(
-            ErrorKind::Unreachable,
-            format!(
-                "cannot put local servers in {}: {why}; name another directory in ${VARIABLE}",
-                path.display()
-            ),
-        )
+        TargetError::unreachable(format!(
+            "cannot put local servers in {}: {why}; name another directory in ${VARIABLE}",
+            path.display()
+        ))
     };
     match make(&path) {
         Err(e) if e.kind() != io::ErrorKind::AlreadyExists => return Err(refuse(&e.to_string())),

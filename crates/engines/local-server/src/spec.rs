@@ -23,7 +23,7 @@ pub(super) fn sessions_under(connections: u32) -> u32 {
 }
 
 /// The setting that lets so many sessions of jobs in; `None` where the usual value does.
-pub fn sessions_setting(sessions: u32) -> Option<(&'static str, String)> {
+pub(super) fn sessions_setting(sessions: u32) -> Option<(&'static str, String)> {
     (sessions > SESSIONS_USUAL).then(|| (MAX_CONNECTIONS, connections_for(sessions)))
 }
 

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use stats::random::Random;
 
-use engine::{ErrorKind, Result, TargetError, TargetUrl};
+use engine::{Result, TargetError, TargetUrl};
 
 pub(super) const SETTINGS: &[(&str, &str)] = &[
     (
@@ -65,7 +65,7 @@ impl Pace {
     /// Reads the settings of a URL.
     pub(super) fn from_url(url: &TargetUrl) -> Result<Self> {
         if !url.path.is_empty() {
-            return Err(wrong(format!(
+            return Err(TargetError::statement(format!(
                 "{url} contains the path \"{}\", but mock stores nothing; write mock:?KEY=VALUE",
                 url.path
             )));
@@ -74,7 +74,7 @@ impl Pace {
             None | Some("spin") => Wait::Spin,
             Some("sleep") => Wait::Sleep,
             Some(other) => {
-                return Err(wrong(format!(
+                return Err(TargetError::statement(format!(
                     "setting wait={other} of {url} must be spin or sleep"
                 )));
             }
@@ -103,17 +103,13 @@ impl Pace {
     }
 }
 
-fn wrong(message: String) -> TargetError {
-    TargetError::new(ErrorKind::Statement, message)
-}
-
 fn number(url: &TargetUrl, key: &str, default: f64, allowed: RangeInclusive<f64>) -> Result<f64> {
     let Some(text) = url.settings.get(key) else {
         return Ok(default);
     };
     let value = text.parse().ok().filter(|value| allowed.contains(value));
     value.ok_or_else(|| {
-        wrong(format!(
+        TargetError::statement(format!(
             "setting {key}={text} of {url} must be a number from {} to {}",
             allowed.start(),
             allowed.end()

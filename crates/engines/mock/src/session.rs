@@ -4,9 +4,7 @@ use super::pace::{Clockwork, Pace};
 use super::statement::{self, Parsed};
 use engine::register;
 use engine::value::Identities;
-use engine::{
-    Counters, ErrorKind, Fetched, Result, RowSource, Session, Statement, TargetError, Value,
-};
+use engine::{Counters, Fetched, Result, RowSource, Session, Statement, TargetError, Value};
 
 /// Most statements that one session prepares.
 const STATEMENTS_MAX: usize = 1000;
@@ -27,10 +25,9 @@ impl MockSession {
 
 /// The sentence for everything that needs a database.
 fn lacks<T>(what: &str) -> Result<T> {
-    Err(TargetError::new(
-        ErrorKind::Statement,
-        format!("mock is not a database and has no {what}"),
-    ))
+    Err(TargetError::statement(format!(
+        "mock is not a database and has no {what}"
+    )))
 }
 
 impl Session for MockSession {

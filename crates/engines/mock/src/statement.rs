@@ -1,6 +1,6 @@
 //! The statements that this engine understands.
 
-use engine::{ErrorKind, Result, TargetError};
+use engine::{Result, TargetError};
 
 /// Most `work` of one statement.
 const WORK_MAX: u32 = 1000;
@@ -39,10 +39,7 @@ pub(super) fn parse(sql: &str) -> Result<Parsed> {
 fn wrong(sql: &str, what: &str) -> TargetError {
     // A foreign statement may be long.
     let shown: String = sql.trim().chars().take(60).collect();
-    TargetError::new(
-        ErrorKind::Statement,
-        format!(
-            "mock is not a database and understands only \"work\" and \"answer N\"; {what} (in \"{shown}\")"
-        ),
-    )
+    TargetError::statement(format!(
+        "mock is not a database and understands only \"work\" and \"answer N\"; {what} (in \"{shown}\")"
+    ))
 }

@@ -1,7 +1,5 @@
 //! The engine and its target.
 
-use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::Arc;
 
 use archive::TargetRecord;
@@ -9,9 +7,7 @@ use archive::TargetRecord;
 use super::pace::{Pace, SETTINGS};
 use super::session::MockSession;
 use engine::inspection::Inspection;
-use engine::{
-    Cooled, Counters, ErrorKind, Feature, Result, Session, Target, TargetError, TargetUrl,
-};
+use engine::{Cooled, Feature, Result, Session, Target, TargetUrl};
 use engine::{Engine, EngineInfo, Reach};
 
 /// Statements cannot change without a release of dbdyno, so its version is theirs.
@@ -28,7 +24,6 @@ impl Engine for Mock {
 
     fn info(&self) -> EngineInfo {
         EngineInfo {
-            scheme: "mock",
             title: "no database: statements of a given duration, to measure dbdyno itself",
             version: Ok(VERSION.to_owned()),
         }
@@ -110,47 +105,9 @@ impl Target for MockTarget {
         Ok(Box::new(MockSession::new(&self.pace)))
     }
 
-    fn data_path(&self) -> Option<&Path> {
-        None
-    }
-
-    fn counters(&self) -> Counters {
-        Counters::default()
-    }
-
-    /// Nothing is in any log.
-    fn checkpoint(&self) -> Result<()> {
-        Ok(())
-    }
-
     fn cool(&self) -> Result<Cooled> {
         Ok(Cooled::Lukewarm(
             "mock stores nothing and has no cold state".into(),
         ))
-    }
-
-    fn threads(&self) -> u32 {
-        1
-    }
-
-    fn set_threads(&self, _threads: u32) -> Result<()> {
-        Err(self.refusal(Feature::ParallelStatement))
-    }
-
-    fn set_compression(&self, _compressed: bool) -> Result<()> {
-        Err(self.refusal(Feature::Compression))
-    }
-
-    fn storage_of(&self, _table: &str) -> Result<BTreeMap<String, u64>> {
-        Ok(BTreeMap::new())
-    }
-}
-
-impl MockTarget {
-    fn refusal(&self, feature: Feature) -> TargetError {
-        TargetError::new(
-            ErrorKind::Statement,
-            self.lacks(feature).unwrap_or_default(),
-        )
     }
 }

@@ -5,11 +5,10 @@ use std::path::PathBuf;
 
 use super::client::Endpoint;
 use super::option_file::{self, Options};
-use super::tls;
 use super::wire::Login;
 use engine::Incomplete;
 use engine::open_sessions::Owner;
-use engine::{ErrorKind, Password, Result, TargetError, TargetUrl};
+use engine::{Password, Result, TargetError, TargetUrl};
 use local_server::own_name;
 use net::tls::{TlsClient, TlsOptions};
 
@@ -73,11 +72,8 @@ pub(super) struct Access {
 
 impl Access {
     /// Takes a URL apart. The password is the URL's, that of `$MYSQL_PWD`, or that of the option file, in this order.
-    ///
-    /// # Errors
-    /// When the URL names no server, or the option file may be read by others.
     pub fn from_url(url: &TargetUrl) -> Result<Self> {
-        let wrong = |message: String| TargetError::new(ErrorKind::Statement, message);
+        let wrong = |message: String| TargetError::statement(message);
         let address = url.address().map_err(|e| wrong(e.to_string()))?;
         let place = match url.settings.get("socket") {
             Some(path) if path.starts_with('/') => Endpoint::Socket(PathBuf::from(path)),
@@ -89,7 +85,7 @@ impl Access {
             None if address.host.starts_with('/') => Endpoint::Socket(PathBuf::from(&address.host)),
             None => Endpoint::Network(address.host, address.port.unwrap_or(PORT_DEFAULT)),
         };
-        let tls_asked = tls::from_url(url, matches!(place, Endpoint::Socket(_)))?;
+        let tls_asked = TlsOptions::from_url(url, matches!(place, Endpoint::Socket(_)), |_| None)?;
         Ok(Self {
             place,
             user: address.user,
@@ -121,9 +117,6 @@ impl Access {
     }
 
     /// Reads what the URL refers to: certificates, and a password where it has none itself.
-    ///
-    /// # Errors
-    /// When a file cannot be used, or the option file may be read by others.
     pub fn read_files(&mut self) -> Result<()> {
         let asked = self.tls_asked.as_ref();
         self.tls = asked
@@ -161,27 +154,11 @@ impl Access {
     }
 }
 
-/// # Errors
-/// When it says something else.
-pub(super) fn others_allowed(url: &TargetUrl) -> Result<bool> {
-    match url.settings.get("others").map(String::as_str) {
-        None | Some("refuse") => Ok(false),
-        Some("allow") => Ok(true),
-        Some(other) => Err(TargetError::new(
-            ErrorKind::Statement,
-            format!("others={other} of {url} is neither allow nor refuse"),
-        )),
-    }
-}
-
 fn option_file_of(named: Option<&String>) -> Option<PathBuf> {
     named.map(PathBuf::from).or_else(option_file::usual)
 }
 
 /// Fills what a URL leaves out: the user as the server's own clients find it, and this machine.
-///
-/// # Errors
-/// When the option file may be read by others.
 pub(super) fn complete(url: &mut Incomplete<'_>) -> std::result::Result<(), String> {
     if url.place.user.is_none() {
         let file = option_file_of(url.settings.get(DEFAULTS_FILE));
@@ -203,12 +180,9 @@ fn writes_anyway(url: &TargetUrl) -> Result<bool> {
     {
         None => Ok(false),
         Some("off" | "0") => Ok(true),
-        Some(other) => Err(TargetError::new(
-            ErrorKind::Statement,
-            format!(
-                "tx_read_only={other} of {url} is not off; to forbid writing, set it on the server"
-            ),
-        )),
+        Some(other) => Err(TargetError::statement(format!(
+            "tx_read_only={other} of {url} is not off; to forbid writing, set it on the server"
+        ))),
     }
 }
 
@@ -218,13 +192,10 @@ pub(super) fn refuse_servers_own(database: &str) -> Result<()> {
         .iter()
         .any(|own| own.eq_ignore_ascii_case(database));
     if is_servers {
-        Err(TargetError::new(
-            ErrorKind::Foreign,
-            format!(
-                "\"{database}\" is the server's own database, and dbdyno makes no tables in it; name another one at the end of \
-                 the URL, for example dbdyno"
-            ),
-        ))
+        Err(TargetError::foreign(format!(
+            "\"{database}\" is the server's own database, and dbdyno makes no tables in it; name another one at the end of \
+             the URL, for example dbdyno"
+        )))
     } else {
         Ok(())
     }
@@ -245,5 +216,41 @@ mod tests {
         assert!(socket.login().is_private);
         assert_eq!(access("mysql://u@h/my-shop").unwrap().database, "my-shop");
         assert!(access("mysql://u@h/d?socket=s").is_err());
+    }
+
+    fn asked(query: &str) -> Result<Option<TlsOptions>> {
+        let url = crate::ENGINES.parse(&format!("mysql://u@h/d?{query}"));
+        TlsOptions::from_url(&url.unwrap(), false, |_| None)
+    }
+
+    #[test]
+    fn both_spellings_ask_for_the_same() {
+        let one = asked("sslmode=verify-full&sslrootcert=/ca").unwrap();
+        assert!(one.is_some());
+        assert_eq!(one, asked("ssl-mode=VERIFY_IDENTITY&ssl-ca=/ca").unwrap());
+        assert_eq!(asked("").unwrap(), None);
+        for (query, what) in [
+            ("sslmode=other", "sslmode=other is not disable"),
+            ("ssl-ca=/ca", "sslrootcert=/ca needs TLS"),
+        ] {
+            let error = asked(query).unwrap_err();
+            assert!(error.message.contains(what), "{error}");
+        }
+        let two = "mysql://u@h/d?sslmode=require&ssl-mode=DISABLED";
+        let error = crate::ENGINES.parse(two).unwrap_err().to_string();
+        assert!(error.contains("give one of them"), "{error}");
+    }
+
+    #[test]
+    fn a_socket_has_no_tls() {
+        let url = crate::ENGINES
+            .parse("mysql://u@h/d?socket=/s&sslmode=require")
+            .unwrap();
+        let error = TlsOptions::from_url(&url, true, |_| None).unwrap_err();
+        assert!(error.message.contains("Unix socket"), "{error}");
+        let url = crate::ENGINES
+            .parse("mysql://u@h/d?socket=/s&sslmode=prefer")
+            .unwrap();
+        assert_eq!(TlsOptions::from_url(&url, true, |_| None).unwrap(), None);
     }
 }

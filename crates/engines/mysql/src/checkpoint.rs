@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use super::client::Client;
 use super::facts;
-use engine::{ErrorKind, Result, TargetError};
+use engine::{Result, TargetError};
 
 /// Writing a whole buffer pool to a slow device takes minutes.
 const TIME_MAX: Duration = Duration::from_secs(1800);
@@ -44,10 +44,8 @@ struct Lsn {
 
 /// `None` where the server does not tell.
 fn lsn(client: &mut Client) -> Result<Option<Lsn>> {
-    let status = facts::status(
-        client,
-        &[LSN_NOW, LSN_CHECKPOINT, MYSQL_LSN_NOW, MYSQL_LSN_CHECKPOINT],
-    )?;
+    let names = [LSN_NOW, LSN_CHECKPOINT, MYSQL_LSN_NOW, MYSQL_LSN_CHECKPOINT];
+    let status = facts::status(client, &names.join(" "))?;
     let of = |a: &str, b: &str| status.get(a).or(status.get(b)).copied();
     Ok(of(LSN_NOW, MYSQL_LSN_NOW)
         .zip(of(LSN_CHECKPOINT, MYSQL_LSN_CHECKPOINT))
@@ -58,13 +56,10 @@ fn prove(client: &mut Client, reached: Option<u64>) -> Result<()> {
     let after = lsn(client)?;
     match (reached, after) {
         (Some(reached), Some(after)) if after.checkpoint + RECORD_BYTES_MAX < reached => {
-            Err(TargetError::new(
-                ErrorKind::Statement,
-                format!(
-                    "mysql: the checkpoint stopped at log position {} instead of {reached}",
-                    after.checkpoint
-                ),
-            ))
+            Err(TargetError::statement(format!(
+                "mysql: the checkpoint stopped at log position {} instead of {reached}",
+                after.checkpoint
+            )))
         }
         _ => Ok(()),
     }
@@ -96,22 +91,18 @@ fn flush_all(client: &mut Client) -> Result<()> {
 fn wait_until_clean(client: &mut Client) -> Result<()> {
     let begin = Instant::now();
     loop {
-        let status = facts::status(client, &[PAGES_DIRTY])?;
+        let status = facts::status(client, PAGES_DIRTY)?;
         match status.get(PAGES_DIRTY) {
             Some(0) => return Ok(()),
             Some(dirty) if begin.elapsed() > TIME_MAX => {
-                return Err(TargetError::new(
-                    ErrorKind::Statement,
-                    format!(
-                        "mysql: {dirty} dirty pages remain after {} s; check whether another client writes",
-                        TIME_MAX.as_secs()
-                    ),
-                ));
+                return Err(TargetError::statement(format!(
+                    "mysql: {dirty} dirty pages remain after {} s; check whether another client writes",
+                    TIME_MAX.as_secs()
+                )));
             }
             Some(_) => std::thread::sleep(POLL),
             None => {
-                return Err(TargetError::new(
-                    ErrorKind::Statement,
+                return Err(TargetError::statement(
                     "mysql: the server does not report its dirty pages, so a checkpoint cannot be verified",
                 ));
             }
@@ -125,12 +116,9 @@ fn may_not(client: &mut Client, error: TargetError) -> TargetError {
         return error;
     }
     let user = client.read_one("SELECT current_user()").ok().flatten();
-    TargetError::new(
-        ErrorKind::Unreachable,
-        format!(
-            "mysql: the user {} may not set global variables, which dbdyno needs to trigger checkpoints; grant SUPER \
-             (MySQL: SYSTEM_VARIABLES_ADMIN)",
-            user.unwrap_or_default()
-        ),
-    )
+    TargetError::unreachable(format!(
+        "mysql: the user {} may not set global variables, which dbdyno needs to trigger checkpoints; grant SUPER \
+         (MySQL: SYSTEM_VARIABLES_ADMIN)",
+        user.unwrap_or_default()
+    ))
 }

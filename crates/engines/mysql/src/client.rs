@@ -2,20 +2,20 @@
 
 mod nonblocking;
 
-use std::io::{self, Read, Write};
+use std::io;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use super::explain::{explain, explain_wire, refused};
+use super::explain::{explain, refused};
 use super::wire::{Cell, Column, Event, Finished, Login, Row, ServerError, StatementId, Wire};
 use engine::inspection::Protection;
 use engine::open_sessions::{OpenSession, Owner};
 use engine::session::{TEXTS_MAX, too_many_texts};
-use engine::{ErrorKind, Result, TargetError, Transport, Value};
+use engine::{Result, TargetError, Transport, Value, shortened};
 use net::stream::{Stream, time_left};
 use net::tls::TlsClient;
 
-pub(super) use nonblocking::{Came, ClientRequest};
+pub(super) use nonblocking::ClientRequest;
 
 /// A server that takes longer to greet or to log in is called unreachable.
 const CONNECT_TIME_MAX: Duration = Duration::from_secs(30);
@@ -59,9 +59,6 @@ pub struct Client {
 
 impl Client {
     /// Connects and logs in.
-    ///
-    /// # Errors
-    /// When nobody answers, or the server does not let the user in.
     pub fn connect(
         place: &Endpoint,
         tls: Option<&TlsClient>,
@@ -83,9 +80,6 @@ impl Client {
     }
 
     /// Connects and logs in within a time; nothing cancels its statements.
-    ///
-    /// # Errors
-    /// As [`Client::connect`].
     pub fn connect_within(
         place: &Endpoint,
         tls: Option<&TlsClient>,
@@ -95,12 +89,9 @@ impl Client {
     ) -> Result<Self> {
         let _connect = tracing::debug_span!("connect", to = %place).entered();
         let unreachable = |e: io::Error| {
-            TargetError::new(
-                ErrorKind::Unreachable,
-                format!(
-                    "mysql: no server answers at {place}: {e}; check that it is running and reachable"
-                ),
-            )
+            TargetError::unreachable(format!(
+                "mysql: no server answers at {place}: {e}; check that it is running and reachable"
+            ))
         };
         let deadline = Instant::now() + patience;
         let stream = open(place, patience).map_err(unreachable)?;
@@ -141,15 +132,12 @@ impl Client {
         self.flush()?;
         let secured = self.stream.secure(tls, host, deadline).map_err(|error| {
             self.is_broken = true;
-            TargetError::new(
-                ErrorKind::Unreachable,
-                format!("mysql: no TLS connection to {place}: {error}"),
-            )
+            TargetError::unreachable(format!("mysql: no TLS connection to {place}: {error}"))
         })?;
         self.tls = Some(secured.to_string());
         self.wire.secured().map_err(|error| {
             self.is_broken = true;
-            explain_wire(&error)
+            error.into()
         })
     }
 
@@ -188,15 +176,7 @@ impl Client {
     }
 
     fn flush(&mut self) -> Result<()> {
-        while !self.wire.pending().is_empty() {
-            match self.stream.write(self.wire.pending()) {
-                Ok(0) => return Err(self.broken(None)),
-                Ok(count) => self.wire.wrote(count),
-                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-                Err(e) => return Err(self.broken(Some(e))),
-            }
-        }
-        Ok(())
+        self.try_send(true).map(drop)
     }
 
     /// Waits for the next event.
@@ -211,17 +191,12 @@ impl Client {
                 Ok(None) => {}
                 Err(error) => {
                     self.is_broken = true;
-                    return Err(explain_wire(&error));
+                    return Err(error.into());
                 }
             }
             self.flush()?;
             self.limit_wait()?;
-            match self.stream.read(self.wire.room()) {
-                Ok(0) => return Err(self.broken(None)),
-                Ok(count) => self.wire.filled(count),
-                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-                Err(e) => return Err(self.broken(Some(e))),
-            }
+            self.receive(true)?;
         }
     }
 
@@ -250,18 +225,14 @@ impl Client {
             Some(e) => format!(": {e}"),
             None => String::new(),
         };
-        TargetError::new(
-            ErrorKind::Unreachable,
-            format!(
-                "mysql: the server closed the connection{why}; it was killed, crashed or shut down (see its error log), or ended a session that waited too long (wait_timeout, idle_transaction_timeout)"
-            ),
-        )
+        TargetError::unreachable(format!(
+            "mysql: the server closed the connection{why}; it was killed, crashed or shut down (see its error log), or ended a session that waited too long (wait_timeout, idle_transaction_timeout)"
+        ))
     }
 
     fn out_of_turn(&mut self) -> TargetError {
         self.is_broken = true;
-        TargetError::new(
-            ErrorKind::Unreachable,
+        TargetError::unreachable(
             "mysql: the server sent an unexpected reply; check that it is a MariaDB or MySQL server",
         )
     }
@@ -300,37 +271,25 @@ impl Client {
     }
 
     /// Runs statements as text and passes over the rows that they return.
-    ///
-    /// # Errors
-    /// The server's, with the statement in front.
     pub fn run(&mut self, sql: &str) -> Result<Finished> {
         self.attempt(sql)?.map_err(|e| explain(&quoted(sql), &e))
     }
 
     /// As [`Client::run`], with what the server refuses as it says it.
-    ///
-    /// # Errors
-    /// When the connection broke.
     pub fn attempt(&mut self, sql: &str) -> Result<std::result::Result<Finished, ServerError>> {
         let _statement = tracing::debug_span!("statement", sql = sql.trim()).entered();
-        self.wire.query(sql).map_err(|e| explain_wire(&e))?;
+        self.wire.query(sql)?;
         self.finish(|_| Ok(()))
     }
 
     /// Runs a query as text and keeps its rows.
-    ///
-    /// # Errors
-    /// The server's, and when there are more rows than are kept.
     pub fn read(&mut self, sql: &str) -> Result<Vec<Vec<Option<String>>>> {
         self.read_about(&quoted(sql), sql)
     }
 
     /// The same, where an error names something shorter than the query.
-    ///
-    /// # Errors
-    /// As [`Client::read`].
     pub fn read_about(&mut self, what: &str, sql: &str) -> Result<Vec<Vec<Option<String>>>> {
-        self.wire.query(sql).map_err(|e| explain_wire(&e))?;
+        self.wire.query(sql)?;
         let mut rows = Vec::new();
         self.finish(|row| {
             if rows.len() >= TEXTS_MAX {
@@ -342,8 +301,7 @@ impl Client {
                     Cell::Bytes(bytes) => Some(String::from_utf8_lossy(bytes).into_owned()),
                     _ => None,
                 });
-            })
-            .map_err(|e| explain_wire(&e))?;
+            })?;
             rows.push(cells);
             Ok(())
         })?
@@ -352,21 +310,15 @@ impl Client {
     }
 
     /// The first cell of the first row of a query.
-    ///
-    /// # Errors
-    /// The server's.
     pub fn read_one(&mut self, sql: &str) -> Result<Option<String>> {
         let rows = self.read(sql)?;
         Ok(rows.into_iter().next().and_then(|r| r.into_iter().next()?))
     }
 
     /// Prepares a statement.
-    ///
-    /// # Errors
-    /// The server's.
     pub fn prepare(&mut self, sql: &str) -> Result<StatementId> {
         let _prepare = tracing::debug_span!("prepare", sql = sql.trim()).entered();
-        self.wire.prepare(sql).map_err(|e| explain_wire(&e))?;
+        self.wire.prepare(sql)?;
         match self.event()? {
             Event::Prepared(id) => Ok(id),
             Event::Failed(error) => {
@@ -382,9 +334,6 @@ impl Client {
     }
 
     /// Executes a prepared statement and hands out the rows of its results.
-    ///
-    /// # Errors
-    /// The server's, and when the parameters are not as many as the statement takes.
     #[inline]
     pub fn execute(
         &mut self,
@@ -393,9 +342,7 @@ impl Client {
         on_row: impl FnMut(Row<'_>) -> Result<()>,
     ) -> Result<Finished> {
         self.check_count(statement, parameters)?;
-        self.wire
-            .execute(statement, parameters)
-            .map_err(|e| explain_wire(&e))?;
+        self.wire.execute(statement, parameters)?;
         self.finish(on_row)?
             .map_err(|e| explain("statement failed", &e))
     }
@@ -410,9 +357,7 @@ impl Client {
         statement: StatementId,
         mut on_row: impl FnMut(Row<'_>) -> Result<()>,
     ) -> Result<()> {
-        self.wire
-            .execute(statement, &[])
-            .map_err(|e| explain_wire(&e))?;
+        self.wire.execute(statement, &[])?;
         loop {
             match self.event()? {
                 Event::Row => {
@@ -436,28 +381,20 @@ impl Client {
         if takes == parameters.len() {
             return Ok(());
         }
-        Err(TargetError::new(
-            ErrorKind::Statement,
-            format!(
-                "mysql: the statement takes {takes} parameters, but {} were given",
-                parameters.len()
-            ),
-        ))
+        Err(TargetError::statement(format!(
+            "mysql: the statement takes {takes} parameters, but {} were given",
+            parameters.len()
+        )))
     }
 
     /// Runs a LOAD DATA LOCAL. `produce` appends the next rows to the packet that it is given; false
     /// when there are none left. After an error of it the load is ended in order and the error given.
-    ///
-    /// # Errors
-    /// The server's, or that of `produce`.
     pub fn load(
         &mut self,
         sql: &str,
         mut produce: impl FnMut(&mut Vec<u8>) -> Result<bool>,
     ) -> Result<Finished> {
-        self.wire
-            .query_with_upload(sql)
-            .map_err(|e| explain_wire(&e))?;
+        self.wire.query_with_upload(sql)?;
         match self.event()? {
             Event::Upload => {}
             Event::Failed(error) => return Err(explain("bulk load failed", &error)),
@@ -466,12 +403,10 @@ impl Client {
         let mut outcome = Ok(true);
         while matches!(outcome, Ok(true)) {
             outcome = produce(self.wire.upload());
-            self.wire
-                .end_upload_packet()
-                .map_err(|e| explain_wire(&e))?;
+            self.wire.end_upload_packet()?;
             self.flush()?;
         }
-        self.wire.end_upload().map_err(|e| explain_wire(&e))?;
+        self.wire.end_upload()?;
         let finished = self
             .finish(|_| Ok(()))?
             .map_err(|e| explain("bulk load failed", &e));
@@ -488,12 +423,7 @@ impl Drop for Client {
     }
 }
 
-/// A statement for a message, cut to a length that can be read.
+/// A statement for a message.
 pub(super) fn quoted(sql: &str) -> String {
-    const CHARACTERS_MAX: usize = 200;
-    let sql = sql.trim();
-    match sql.char_indices().nth(CHARACTERS_MAX) {
-        None => format!("\"{sql}\""),
-        Some((end, _)) => format!("\"{}…\"", &sql[..end]),
-    }
+    format!("\"{}\"", shortened(sql.trim()))
 }

@@ -118,13 +118,14 @@ fn meaning(error: &ServerError) -> (ErrorKind, &'static str) {
     }
 }
 
-/// The conversation itself went wrong.
-pub(super) fn explain_wire(error: &WireError) -> TargetError {
-    let kind = match error {
-        WireError::TooLarge(_) | WireError::TooManyStatements => ErrorKind::Statement,
-        _ => ErrorKind::Unreachable,
-    };
-    TargetError::new(kind, format!("mysql: {error}"))
+impl From<WireError> for TargetError {
+    fn from(error: WireError) -> Self {
+        let kind = match error {
+            WireError::TooLarge(_) | WireError::TooManyStatements => ErrorKind::Statement,
+            _ => ErrorKind::Unreachable,
+        };
+        TargetError::new(kind, format!("mysql: {error}"))
+    }
 }
 
 #[cfg(test)]

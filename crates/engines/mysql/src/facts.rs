@@ -8,59 +8,23 @@ use engine::value::SessionLimit;
 use engine::{Counters, Result, SessionsLeft};
 
 /// Told in any case; what a server does not have is left out.
-const ALWAYS: &[&str] = &[
-    "character_set_server",
-    "collation_server",
-    "innodb_buffer_pool_size",
-    "innodb_compression_algorithm",
-    "innodb_doublewrite",
-    "innodb_flush_log_at_trx_commit",
-    "innodb_flush_method",
-    "innodb_io_capacity",
-    "innodb_log_buffer_size",
-    "innodb_log_file_size",
-    "innodb_page_size",
-    "innodb_read_io_threads",
-    "innodb_redo_log_capacity",
-    "innodb_write_io_threads",
-    "large_pages",
-    "local_infile",
-    "log_bin",
-    "max_connections",
-    "performance_schema",
-    "query_cache_type",
-    "sync_binlog",
-    "thread_handling",
-    "transaction_isolation",
-    "tx_isolation",
-    "version",
-    "version_comment",
-];
+const ALWAYS: &str = "character_set_server collation_server innodb_buffer_pool_size innodb_compression_algorithm innodb_doublewrite \
+     innodb_flush_log_at_trx_commit innodb_flush_method innodb_io_capacity innodb_log_buffer_size innodb_log_file_size \
+     innodb_page_size innodb_read_io_threads innodb_redo_log_capacity innodb_write_io_threads large_pages local_infile log_bin \
+     max_connections performance_schema query_cache_type sync_binlog thread_handling transaction_isolation tx_isolation version \
+     version_comment";
 
 /// Where a server keeps its files and who it is: no setting, and other with every local server.
-const PLACES: &[&str] = &[
-    "basedir",
-    "datadir",
-    "hostname",
-    "log_error",
-    "pid_file",
-    "secure_file_priv",
-    "server_uid",
-    "server_uuid",
-    "socket",
-    "tmpdir",
-];
+const PLACES: &str = "basedir datadir hostname log_error pid_file secure_file_priv server_uid server_uuid socket tmpdir";
 /// Set by the server itself, or by dbdyno's own checkpoints.
-const OURS: &[&str] = &["innodb_log_checkpoint_now", "timestamp"];
+const OURS: &str = "innodb_log_checkpoint_now timestamp";
 
 /// Settings worth telling: the important ones, and all that somebody set.
 pub(super) fn settings(client: &mut Client, flavour: Flavour) -> Result<BTreeMap<String, String>> {
-    let names = ALWAYS
-        .iter()
-        .map(|name| format!("'{name}'"))
-        .collect::<Vec<_>>()
-        .join(",");
-    let always = format!("SHOW GLOBAL VARIABLES WHERE Variable_name IN ({names})");
+    let always = format!(
+        "SHOW GLOBAL VARIABLES WHERE Variable_name IN ({})",
+        quoted(ALWAYS)
+    );
     let mut settings = pairs(client, &always)?;
     match pairs(client, flavour.settings_query()) {
         Ok(set) => settings.extend(set),
@@ -72,8 +36,11 @@ pub(super) fn settings(client: &mut Client, flavour: Flavour) -> Result<BTreeMap
         }
     }
     settings.retain(|name, _| {
-        let name = name.as_str();
-        !PLACES.contains(&name) && !OURS.contains(&name) && !name.contains("password")
+        let is_left_out = PLACES
+            .split(' ')
+            .chain(OURS.split(' '))
+            .any(|it| it == name);
+        !is_left_out && !name.contains("password")
     });
     Ok(settings)
 }
@@ -88,16 +55,17 @@ fn pairs(client: &mut Client, sql: &str) -> Result<BTreeMap<String, String>> {
     Ok(rows.into_iter().filter_map(pair).collect())
 }
 
-/// Values of the server's status variables, by their names in lower case.
-pub(super) fn status(client: &mut Client, names: &[&str]) -> Result<BTreeMap<String, u64>> {
-    let list = names
-        .iter()
-        .map(|name| format!("'{name}'"))
-        .collect::<Vec<_>>()
-        .join(",");
+/// Names that blanks separate, as a list in SQL.
+fn quoted(names: &str) -> String {
+    format!("'{}'", names.replace(' ', "','"))
+}
+
+/// Values of the server's status variables, by their names in lower case; blanks separate `names`.
+pub(super) fn status(client: &mut Client, names: &str) -> Result<BTreeMap<String, u64>> {
+    let names = quoted(names);
     let rows = pairs(
         client,
-        &format!("SHOW GLOBAL STATUS WHERE Variable_name IN ({list})"),
+        &format!("SHOW GLOBAL STATUS WHERE Variable_name IN ({names})"),
     )?;
     let number = |(name, value): (String, String)| Some((name, value.parse().ok()?));
     Ok(rows.into_iter().filter_map(number).collect())
@@ -136,7 +104,7 @@ pub(super) fn sessions_left(client: &mut Client) -> Result<Option<SessionsLeft>>
     )?;
     let numbers = rows.into_iter().flatten().map(|cell| cell?.parse().ok());
     let numbers: Option<Vec<u64>> = numbers.collect();
-    let connected = status(client, &["Threads_connected"])?;
+    let connected = status(client, "Threads_connected")?;
     let connected = connected.get("threads_connected").copied();
     let (Some([most, of_user, users]), Some(connected)) = (numbers.as_deref(), connected) else {
         return Ok(None);
@@ -160,7 +128,7 @@ pub(super) fn sessions_left(client: &mut Client) -> Result<Option<SessionsLeft>>
 /// Bytes of the buffer pool that hold data.
 pub(super) fn buffer_pool_bytes(client: &mut Client) -> Result<Option<u64>> {
     const BYTES: &str = "Innodb_buffer_pool_bytes_data";
-    let status = status(client, &[BYTES])?;
+    let status = status(client, BYTES)?;
     Ok(status.get(&BYTES.to_ascii_lowercase()).copied())
 }
 
@@ -170,11 +138,7 @@ pub(super) fn sessions_most(client: &mut Client) -> Result<Option<u64>> {
     const START_S: u64 = 2;
     let status = status(
         client,
-        &[
-            "Max_used_connections",
-            "Uptime",
-            "Uptime_since_flush_status",
-        ],
+        "Max_used_connections Uptime Uptime_since_flush_status",
     )?;
     let of = |name: &str| status.get(name).copied();
     let all = of("max_used_connections").zip(of("uptime").zip(of("uptime_since_flush_status")));
@@ -188,15 +152,8 @@ pub(super) fn sessions_most(client: &mut Client) -> Result<Option<u64>> {
 /// MariaDB's log sequence number counts the bytes made, written out or not; MySQL shows only those
 /// written.
 pub(super) fn counters(client: &mut Client) -> Result<Counters> {
-    let status = status(
-        client,
-        &[
-            "Innodb_buffer_pool_read_requests",
-            "Innodb_buffer_pool_reads",
-            "Innodb_lsn_current",
-            "Innodb_os_log_written",
-        ],
-    )?;
+    const NAMES: &str = "Innodb_buffer_pool_read_requests Innodb_buffer_pool_reads Innodb_lsn_current Innodb_os_log_written";
+    let status = status(client, NAMES)?;
     let of = |name: &str| status.get(name).copied();
     Ok(Counters {
         buffer_gets: of("innodb_buffer_pool_read_requests"),

@@ -1,226 +1,91 @@
 //! Settings of MySQL's and MariaDB's clients, connectors and ORMs in URLs.
 
-use engine::url::{Foreign, Meaning};
-
-const fn of(names: &'static [&'static str], meaning: Meaning) -> Foreign {
-    Foreign { names, meaning }
-}
+use engine::url::Foreign;
 
 const OFF: &[&str] = &["false", "0", "off", "no", "disabled"];
 
 /// Their meaning here; docs/SERVERS.md refers users to this list.
 pub(super) const FOREIGN: &[Foreign] = &[
-    of(
-        &["ssl-mode", "ssl_mode", "sslMode"],
-        Meaning::Same("sslmode"),
+    Foreign::same("ssl-mode ssl_mode sslMode", "sslmode"),
+    Foreign::same("ssl-ca ssl_ca serverSslCert", "sslrootcert"),
+    Foreign::same("ssl-cert ssl_cert", "sslcert"),
+    Foreign::same("ssl-key ssl_key", "sslkey"),
+    Foreign::same("unix_socket unixSocket localSocket", "socket"),
+    Foreign::same(
+        "read_default_file default_file defaults_file",
+        "defaults-file",
     ),
-    of(
-        &["ssl-ca", "ssl_ca", "serverSslCert"],
-        Meaning::Same("sslrootcert"),
+    Foreign::only(
+        "useSSL ssl tls requireSSL ssl-verify-server-cert ssl_verify_cert ssl_verify_identity verifyServerCertificate",
+        OFF,
+        "clients differ in what it means; write sslmode=require, verify-ca or verify-full instead",
     ),
-    of(&["ssl-cert", "ssl_cert"], Meaning::Same("sslcert")),
-    of(&["ssl-key", "ssl_key"], Meaning::Same("sslkey")),
-    of(
-        &["unix_socket", "unixSocket", "localSocket"],
-        Meaning::Same("socket"),
+    Foreign::only(
+        "ssl_disabled trustServerCertificate skip-ssl disableSslHostnameVerification",
+        &["true", "1", "on", "yes", ""],
+        "write sslmode=require, verify-ca or verify-full instead",
     ),
-    of(
-        &["read_default_file", "default_file", "defaults_file"],
-        Meaning::Same("defaults-file"),
+    Foreign::never(
+        "sslaccept sslidentity sslpassword trustCertificateKeyStoreUrl clientCertificateKeyStoreUrl",
+        "write sslmode=require, verify-ca or verify-full, and the files in sslrootcert, sslcert and sslkey (PEM, not encrypted)",
     ),
-    of(
-        &[
-            "useSSL",
-            "ssl",
-            "tls",
-            "requireSSL",
-            "ssl-verify-server-cert",
-            "ssl_verify_cert",
-            "ssl_verify_identity",
-            "verifyServerCertificate",
-        ],
-        Meaning::NothingIf(
-            OFF,
-            "clients differ in what it means; write sslmode=require, verify-ca or verify-full instead",
-        ),
+    Foreign::never(
+        "ssl-crl ssl-crlpath",
+        "dbdyno reads no revocation lists; leave it out to connect without that check",
     ),
-    of(
-        &[
-            "ssl_disabled",
-            "trustServerCertificate",
-            "skip-ssl",
-            "disableSslHostnameVerification",
-        ],
-        Meaning::NothingIf(
-            &["true", "1", "on", "yes", ""],
-            "write sslmode=require, verify-ca or verify-full instead",
-        ),
+    Foreign::nothing(
+        "tls-version tlsVersions enabledTLSProtocols enabledSslProtocolSuites",
+        "dbdyno accepts TLS 1.2 and 1.3",
     ),
-    of(
-        &[
-            "sslaccept",
-            "sslidentity",
-            "sslpassword",
-            "trustCertificateKeyStoreUrl",
-            "clientCertificateKeyStoreUrl",
-        ],
-        Meaning::Never(
-            "write sslmode=require, verify-ca or verify-full, and the files in sslrootcert, sslcert and sslkey (PEM, not encrypted)",
-        ),
+    Foreign::nothing(
+        "charset characterEncoding useUnicode use_unicode encoding connectionCollation collation",
+        "dbdyno's sessions use utf8mb4",
     ),
-    of(
-        &["ssl-crl", "ssl-crlpath"],
-        Meaning::Never(
-            "dbdyno reads no revocation lists; leave it out to connect without that check",
-        ),
+    Foreign::nothing(
+        "connect_timeout connectTimeout connection_timeout connectionTimeout timeout pool_timeout",
+        "dbdyno waits 10 s for a connection",
     ),
-    of(
-        &[
-            "tls-version",
-            "tlsVersions",
-            "enabledTLSProtocols",
-            "enabledSslProtocolSuites",
-        ],
-        Meaning::Nothing("dbdyno accepts TLS 1.2 and 1.3"),
+    Foreign::nothing(
+        "socketTimeout socket_timeout read_timeout readTimeout write_timeout writeTimeout",
+        "a statement takes as long as it takes; dbdyno notices a server that is gone by itself",
     ),
-    of(
-        &[
-            "charset",
-            "characterEncoding",
-            "useUnicode",
-            "use_unicode",
-            "encoding",
-            "connectionCollation",
-            "collation",
-        ],
-        Meaning::Nothing("dbdyno's sessions use utf8mb4"),
+    Foreign::nothing(
+        "serverTimezone connectionTimeZone forceConnectionTimeZoneToSession loc parseTime timezone zeroDateTimeBehavior tinyInt1isBit \
+         useLegacyDatetimeCode",
+        "dbdyno's sessions use UTC, and it reads values as the server sends them",
     ),
-    of(
-        &[
-            "connect_timeout",
-            "connectTimeout",
-            "connection_timeout",
-            "connectionTimeout",
-            "timeout",
-            "pool_timeout",
-        ],
-        Meaning::Nothing("dbdyno waits 10 s for a connection"),
+    Foreign::nothing(
+        "allowPublicKeyRetrieval allowNativePasswords allowCleartextPasswords allowOldPasswords enable-cleartext-plugin \
+         get-server-public-key",
+        "dbdyno sends a password itself only through a Unix socket, or through TLS to a server that has proved who it is",
     ),
-    of(
-        &[
-            "socketTimeout",
-            "socket_timeout",
-            "read_timeout",
-            "readTimeout",
-            "write_timeout",
-            "writeTimeout",
-        ],
-        Meaning::Nothing(
-            "a statement takes as long as it takes; dbdyno notices a server that is gone by itself",
-        ),
+    Foreign::nothing(
+        "autoReconnect reconnect pool pool_size connection_limit useServerPrepStmts cachePrepStmts prepStmtCacheSize \
+         prepStmtCacheSqlLimit rewriteBatchedStatements useBulkStmts interpolateParams multiStatements allowMultiQueries \
+         clientFoundRows maxAllowedPacket checkConnLiveness rejectReadOnly useLocalSessionState elideSetAutoCommits maintainTimeStats \
+         useInformationSchema nullCatalogMeansCurrent prepared_statements statement_cache_size adapter tcpKeepAlive usePipelineAuth \
+         permitMysqlScheme",
+        "the plan sets the sessions, and each prepares its statements",
     ),
-    of(
-        &[
-            "serverTimezone",
-            "connectionTimeZone",
-            "forceConnectionTimeZoneToSession",
-            "loc",
-            "parseTime",
-            "timezone",
-            "zeroDateTimeBehavior",
-            "tinyInt1isBit",
-            "useLegacyDatetimeCode",
-        ],
-        Meaning::Nothing("dbdyno's sessions use UTC, and it reads values as the server sends them"),
+    Foreign::nothing(
+        "program_name conn_attrs connectionAttributes applicationName application_name",
+        "dbdyno sends no attributes of a connection",
     ),
-    of(
-        &[
-            "allowPublicKeyRetrieval",
-            "allowNativePasswords",
-            "allowCleartextPasswords",
-            "allowOldPasswords",
-            "enable-cleartext-plugin",
-            "get-server-public-key",
-        ],
-        Meaning::Nothing(
-            "dbdyno sends a password itself only through a Unix socket, or through TLS to a server that has proved who it is",
-        ),
+    Foreign::nothing(
+        "local_infile allowLoadLocalInfile allowLocalInfile allowAllFiles",
+        "dbdyno's bulk loads send rows, and no file can be asked for",
     ),
-    of(
-        &[
-            "autoReconnect",
-            "reconnect",
-            "pool",
-            "pool_size",
-            "connection_limit",
-            "useServerPrepStmts",
-            "cachePrepStmts",
-            "prepStmtCacheSize",
-            "prepStmtCacheSqlLimit",
-            "rewriteBatchedStatements",
-            "useBulkStmts",
-            "interpolateParams",
-            "multiStatements",
-            "allowMultiQueries",
-            "clientFoundRows",
-            "maxAllowedPacket",
-            "checkConnLiveness",
-            "rejectReadOnly",
-            "useLocalSessionState",
-            "elideSetAutoCommits",
-            "maintainTimeStats",
-            "useInformationSchema",
-            "nullCatalogMeansCurrent",
-            "prepared_statements",
-            "statement_cache_size",
-            "adapter",
-            "tcpKeepAlive",
-            "usePipelineAuth",
-            "permitMysqlScheme",
-        ],
-        Meaning::Nothing("the plan sets the sessions, and each prepares its statements"),
+    Foreign::only(
+        "compress useCompression compression",
+        OFF,
+        "dbdyno's connections are not compressed; leave it out",
     ),
-    of(
-        &[
-            "program_name",
-            "conn_attrs",
-            "connectionAttributes",
-            "applicationName",
-            "application_name",
-        ],
-        Meaning::Nothing("dbdyno sends no attributes of a connection"),
+    Foreign::never(
+        "sessionVariables init_command initSql init-command",
+        "write NAME=VALUE for each setting of the measured sessions",
     ),
-    of(
-        &[
-            "local_infile",
-            "allowLoadLocalInfile",
-            "allowLocalInfile",
-            "allowAllFiles",
-        ],
-        Meaning::Nothing("dbdyno's bulk loads send rows, and no file can be asked for"),
-    ),
-    of(
-        &["compress", "useCompression", "compression"],
-        Meaning::NothingIf(OFF, "dbdyno's connections are not compressed; leave it out"),
-    ),
-    of(
-        &[
-            "sessionVariables",
-            "init_command",
-            "initSql",
-            "init-command",
-        ],
-        Meaning::Never("write NAME=VALUE for each setting of the measured sessions"),
-    ),
-    of(
-        &[
-            "defaultauth",
-            "default_auth",
-            "default-auth",
-            "plugin",
-            "authenticationPlugins",
-            "defaultAuthenticationPlugin",
-        ],
-        Meaning::Nothing("the server names the method of the login"),
+    Foreign::nothing(
+        "defaultauth default_auth default-auth plugin authenticationPlugins defaultAuthenticationPlugin",
+        "the server names the method of the login",
     ),
 ];

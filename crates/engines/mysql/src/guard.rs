@@ -9,15 +9,11 @@ use super::flavour::Flavour;
 use super::name;
 use engine::register::{self, COLUMNS};
 use engine::value::Identities;
-use engine::{ErrorKind, OWN_TABLES, Result, TargetError};
+use engine::{OWN_TABLES, Result, TargetError};
 
 /// Oldest versions whose protocol and statements are used; what is older was never tried.
 const MARIADB_MIN: (u32, u32) = (10, 5);
 const MYSQL_MIN: (u32, u32) = (8, 0);
-
-fn foreign(message: String) -> TargetError {
-    TargetError::new(ErrorKind::Foreign, message)
-}
 
 /// Refuses servers that are too old.
 pub(super) fn refuse_old(flavour: Flavour, version: &str) -> Result<()> {
@@ -32,15 +28,12 @@ pub(super) fn refuse_old(flavour: Flavour, version: &str) -> Result<()> {
     if found >= least {
         return Ok(());
     }
-    Err(TargetError::new(
-        ErrorKind::Unreachable,
-        format!(
-            "the server is {} {version}, which is too old; dbdyno needs {}.{} or later",
-            flavour.title(),
-            least.0,
-            least.1
-        ),
-    ))
+    Err(TargetError::unreachable(format!(
+        "the server is {} {version}, which is too old; dbdyno needs {}.{} or later",
+        flavour.title(),
+        least.0,
+        least.1
+    )))
 }
 
 /// Somebody who is active now and a moment later is at work.
@@ -58,7 +51,7 @@ pub(super) fn refuse_busy(client: &mut Client, access: &Access) -> Result<()> {
         return Ok(());
     };
     let user = user.as_deref().unwrap_or("?");
-    Err(foreign(format!(
+    Err(TargetError::foreign(format!(
         "other sessions are active on the server at {} (user \"{user}\"); they and the results would disturb each other: \
          wait, choose another server, or add others=allow to the URL",
         access.place
@@ -99,7 +92,7 @@ pub(super) fn is_locked(client: &mut Client, access: &Access) -> Result<bool> {
 
 /// The error where it has.
 pub(super) fn locked(access: &Access) -> TargetError {
-    foreign(format!(
+    TargetError::foreign(format!(
         "another dbdyno is using the database \"{}\" at {}; wait until it has finished, or name another database in the URL",
         access.database, access.place
     ))
@@ -143,9 +136,6 @@ pub(super) fn own_database(client: &mut Client, access: &Access) -> Result<()> {
 }
 
 /// Removes the database that is dbdyno's own with all that is in it, if it is there.
-///
-/// # Errors
-/// When it holds something of others.
 pub(super) fn remove_own_database(client: &mut Client, access: &Access) -> Result<()> {
     let name = &access.database;
     if !is_there(client, name)? {
@@ -236,15 +226,12 @@ pub(super) fn refuse_proxy(client: &mut Client, access: &Access) -> Result<()> {
     if number == client.connection() {
         return Ok(());
     }
-    Err(TargetError::new(
-        ErrorKind::Unreachable,
-        format!(
-            "there is a proxy in front of the server at {}: dbdyno logged in to session {}, but session {number} answers, \
-             so session settings do not last; connect to the server directly",
-            access.place,
-            client.connection()
-        ),
-    ))
+    Err(TargetError::unreachable(format!(
+        "there is a proxy in front of the server at {}: dbdyno logged in to session {}, but session {number} answers, \
+         so session settings do not last; connect to the server directly",
+        access.place,
+        client.connection()
+    )))
 }
 
 /// The account of this session, as it is written in a GRANT.
@@ -265,7 +252,7 @@ pub(super) fn check_database(client: &mut Client, access: &Access) -> Result<()>
     if database == *asked || folds && database.eq_ignore_ascii_case(asked) {
         return Ok(());
     }
-    Err(foreign(format!(
+    Err(TargetError::foreign(format!(
         "a session at {} uses the database \"{database}\" instead of \"{asked}\"; nothing was changed: connect to the \
          server directly",
         access.place
@@ -305,7 +292,7 @@ fn refuse_foreign_code(client: &mut Client, access: &Access) -> Result<()> {
     ))?;
     match found {
         None => Ok(()),
-        Some(what) => Err(foreign(format!(
+        Some(what) => Err(TargetError::foreign(format!(
             "{} contains the {what}, which dbdyno did not create; {ADVICE}",
             place_of(access)
         ))),

@@ -14,9 +14,6 @@ use engine::inspection::{ClockOffset, Gap, Inspection, OwnPlace, PlaceState, Rou
 use engine::session_settings::SessionSettings;
 
 /// Logs in as a run would and looks around.
-///
-/// # Errors
-/// When the server cannot be reached, lets nobody in, is too old, or a proxy stands before it.
 pub(super) fn inspect(
     access: &Access,
     session: &SessionSettings,

@@ -28,11 +28,10 @@ mod session_settings;
 mod source;
 mod storage;
 mod target;
-mod tls;
 mod watch;
 pub mod wire;
 
-pub use scheme::{ENGINES, LocalMySql, MySql};
+pub use scheme::ENGINES;
 
 #[cfg(test)]
 #[global_allocator]

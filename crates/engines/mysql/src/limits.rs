@@ -6,7 +6,7 @@ use super::guard;
 use super::overrides::{BINLOG_FORMAT, KEYS_REQUIRED, SERVERS, read_only};
 use super::session_settings::assignment;
 use engine::session_settings::{Override, Replaced};
-use engine::{ErrorKind, Result, TargetError};
+use engine::{Result, TargetError};
 
 /// Settings of measured sessions alone, and the limits that stay.
 #[derive(Debug, Clone, Default)]
@@ -19,9 +19,6 @@ pub(super) struct Limits {
 
 impl Limits {
     /// Finds them on a session that is set up; sets what it finds for that session.
-    ///
-    /// # Errors
-    /// A limit that only an administrator can lift, with the statement.
     pub(super) fn of(client: &mut Client, flavour: Flavour) -> Result<Self> {
         refuse_hourly(client, flavour)?;
         let mut limits = Self::default();
@@ -119,13 +116,10 @@ fn refuse_hourly(client: &mut Client, flavour: Flavour) -> Result<()> {
             continue;
         };
         let account = guard::account(client)?;
-        return Err(TargetError::new(
-            ErrorKind::Foreign,
-            format!(
-                "the account {account} may use {number} an hour ({limit}), which would end a run in its middle: ALTER USER \
-                 {account} WITH {limit} 0"
-            ),
-        ));
+        return Err(TargetError::foreign(format!(
+            "the account {account} may use {number} an hour ({limit}), which would end a run in its middle: ALTER USER \
+             {account} WITH {limit} 0"
+        )));
     }
     Ok(())
 }

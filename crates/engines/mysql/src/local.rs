@@ -12,9 +12,8 @@ use archive::Purpose;
 
 use engine::{ErrorKind, Result, TargetError};
 use local_server::{
-    Installation, Layout, MAX_CONNECTIONS, SESSIONS_USUAL, Segment, ServerKind, ServerSpec,
-    Signals, Surroundings, Version, ask_all, connections_for, memory_for, newest_first,
-    parse_bytes,
+    Installation, Layout, MAX_CONNECTIONS, SESSIONS_USUAL, ServerKind, ServerSpec, Signals,
+    Surroundings, Version, ask_all, connections_for, memory_for, newest_first, parse_bytes,
 };
 
 /// How many files hold undo; 0 by default before version 11.
@@ -262,6 +261,13 @@ impl ServerKind for MariaDbServer {
         command
     }
 
+    fn reloads_cache(&self, settings: &BTreeMap<String, String>) -> Option<&'static str> {
+        let value = settings.get("innodb_buffer_pool_load_at_startup")?;
+        matches!(value.to_ascii_lowercase().as_str(), "on" | "1" | "true").then_some(
+            "innodb_buffer_pool_load_at_startup is ON, so the server reloads its buffer pool",
+        )
+    }
+
     fn socket_path(&self, socket_directory: &Path) -> PathBuf {
         socket_directory.join(SOCKET)
     }
@@ -321,14 +327,6 @@ impl ServerKind for MariaDbServer {
             .filter(|s| s.contains(" adjusted to ") || s.starts_with("Changed limits"))
             .map(|sentence| format!("the server says: {sentence}"))
             .collect()
-    }
-
-    fn forget_dead(&self, _data: &Path) {
-        // The kernel drops the locks of what has died.
-    }
-
-    fn segments(&self, _data: &Path) -> Vec<Segment> {
-        Vec::new()
     }
 }
 

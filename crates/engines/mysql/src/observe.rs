@@ -17,6 +17,7 @@ use super::watch::counts;
 use account::Account;
 use asking::Asking;
 use engine::process::{self, OnProcessors};
+use engine::risen::known;
 use engine::{
     Activity, LoadCounts, Look, Result, ServerCounts, TimeInStatements, TimeOnProcessors, Wanted,
 };
@@ -40,9 +41,6 @@ pub(super) struct MySqlActivity {
 
 impl MySqlActivity {
     /// Connects.
-    ///
-    /// # Errors
-    /// When the server lets no further connection in.
     pub(super) fn open(
         access: &Access,
         flavour: Flavour,
@@ -165,9 +163,4 @@ impl Activity for MySqlActivity {
     fn server_cpu_ns(&self) -> Option<u64> {
         process::cpu_ns(self.asking.thread?)
     }
-}
-
-/// The table, or why it is not known.
-fn known(about: About, table: Result<Observed>) -> Observed {
-    table.unwrap_or_else(|error| Observed::unknown(about, "", error.message))
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use engine::{ErrorKind, Password, Result, TargetError};
+use engine::{Password, Result, TargetError};
 
 /// An option file is short.
 const FILE_BYTES_MAX: u64 = 1 << 20;
@@ -33,9 +33,6 @@ pub(super) struct Options {
 
 impl Options {
     /// Reads a file and those that it includes.
-    ///
-    /// # Errors
-    /// When a file with a password may be read by others.
     pub fn read(path: &Path) -> Result<Self> {
         let mut options = Self::default();
         options.add(path, DEPTH_MAX)?;
@@ -86,13 +83,10 @@ fn refuse_readable(path: &Path, metadata: &fs::Metadata) -> Result<()> {
     if metadata.permissions().mode() & 0o077 == 0 {
         return Ok(());
     }
-    Err(TargetError::new(
-        ErrorKind::Unreachable,
-        format!(
-            "{} contains a password and is readable by others; protect it (chmod 600), or give the password in $MYSQL_PWD",
-            path.display()
-        ),
-    ))
+    Err(TargetError::unreachable(format!(
+        "{} contains a password and is readable by others; protect it (chmod 600), or give the password in $MYSQL_PWD",
+        path.display()
+    )))
 }
 
 /// The files of a directory that clients include, by their names.

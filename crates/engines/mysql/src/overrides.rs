@@ -117,9 +117,6 @@ pub(super) fn set_up(flavour: Flavour, for_script: bool, writes_anyway: bool) ->
 }
 
 /// Sets a session up that has set nothing yet, and says what it found.
-///
-/// # Errors
-/// When the server fails.
 pub(super) fn set_up_first(
     client: &mut Client,
     flavour: Flavour,

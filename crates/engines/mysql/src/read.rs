@@ -1,9 +1,8 @@
 //! Reads every cell of a row into the digest, as every engine does it.
 
-use super::explain::explain_wire;
 use super::wire::{Cell, Row};
 use engine::nonblocking::FirstRow;
-use engine::{ErrorKind, Fetched, Result, TargetError};
+use engine::{Fetched, Result, TargetError};
 
 /// Takes one row into account; null cells count for nothing.
 #[inline]
@@ -17,18 +16,14 @@ pub(super) fn add_row(fetched: &mut Fetched, row: Row<'_>) -> Result<()> {
         Cell::Decimal(digits) => add_decimal(fetched, column, digits),
         Cell::Null => {}
         Cell::Time(_) => unreadable = Some(column),
-    })
-    .map_err(|e| explain_wire(&e))?;
+    })?;
     match unreadable {
         None => Ok(()),
-        Some(column) => Err(TargetError::new(
-            ErrorKind::Statement,
-            format!(
-                "mysql: column {} of the result is a date or time, which dbdyno does not read; cast it \
-                 to an integer, DOUBLE or VARCHAR",
-                column + 1
-            ),
-        )),
+        Some(column) => Err(TargetError::statement(format!(
+            "mysql: column {} of the result is a date or time, which dbdyno does not read; cast it \
+             to an integer, DOUBLE or VARCHAR",
+            column + 1
+        ))),
     }
 }
 
@@ -57,7 +52,7 @@ pub(super) fn keep_row(row: Row<'_>, first: &mut FirstRow) -> Result<()> {
         },
         Cell::Double(_) | Cell::Null => first.push_null(),
     })
-    .map_err(|e| explain_wire(&e))
+    .map_err(TargetError::from)
 }
 
 #[cfg(test)]

@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use archive::Purpose;
-
-use super::access::{self, Access, SETTINGS, others_allowed};
+use super::access::{self, Access, SETTINGS};
 use super::backup;
 use super::foreign::FOREIGN;
 use super::inspect::inspect;
@@ -16,12 +14,14 @@ use engine::catalogue::Source;
 use engine::inspection::Inspection;
 use engine::session_settings::{self, SessionSettings};
 use engine::url::Foreign;
-use engine::{BackupMethod, Footprint, Result, RowBytes, Target, TargetUrl};
-use engine::{Engine, EngineInfo, Incomplete, Reach, TypeNames};
-use local_server::{LocalServer, ServerKind, ServerSpec};
+use engine::{
+    Engine, EngineInfo, Footprint, Incomplete, Reach, Result, RowBytes, Target, TargetUrl,
+    TypeNames,
+};
+use local_server::LocalEngine;
 
 /// The engines of this crate.
-pub const ENGINES: engine::Engines = engine::Engines(&[&MySql, &LocalMySql]);
+pub const ENGINES: engine::Engines = engine::Engines(&[&MySql, &LOCAL]);
 
 const TYPE_NAMES: TypeNames = TypeNames {
     moment: "DATETIME(6)",
@@ -83,7 +83,6 @@ impl Engine for MySql {
 
     fn info(&self) -> EngineInfo {
         EngineInfo {
-            scheme: "mysql",
             title: "MariaDB or MySQL, a running server (client built in)",
             version: Ok("MariaDB 10.5, MySQL 8.0 or later".into()),
         }
@@ -104,7 +103,7 @@ impl Engine for MySql {
     fn check(&self, url: &TargetUrl) -> Result<()> {
         Access::from_url(url)?;
         session_settings::of_url(url, SETTINGS, RESERVED)?;
-        others_allowed(url).map(|_| ())
+        url.others_allowed().map(drop)
     }
 
     fn open_source(&self, url: &TargetUrl) -> Result<Box<dyn Source>> {
@@ -115,8 +114,7 @@ impl Engine for MySql {
 
     fn open(&self, url: &TargetUrl) -> Result<Arc<dyn Target>> {
         let (access, session) = asked_of(url)?;
-        let others_allowed = others_allowed(url)?;
-        let target = MySqlTarget::open(url, access, session, others_allowed, None)?;
+        let target = MySqlTarget::open(url, access, session, url.others_allowed()?, None)?;
         Ok(Arc::new(target))
     }
 
@@ -139,85 +137,21 @@ impl Engine for MySql {
 
     fn inspect(&self, url: &TargetUrl) -> Result<Inspection> {
         let (access, session) = asked_of(url)?;
-        inspect(&access, &session, others_allowed(url)?)
+        inspect(&access, &session, url.others_allowed()?)
     }
 }
 
 /// A server that dbdyno makes, tunes, restarts and removes.
-pub struct LocalMySql;
-
-impl Engine for LocalMySql {
-    fn scheme(&self) -> &'static str {
-        "mysql+local"
-    }
-
-    fn reach(&self) -> Reach {
-        Reach::LocalServer
-    }
-
-    fn info(&self) -> EngineInfo {
-        EngineInfo {
-            scheme: "mysql+local",
-            title: "MariaDB, a local server that dbdyno starts",
-            version: local_server::versions(&MariaDbServer),
-        }
-    }
-
-    fn found(&self) -> Vec<String> {
-        local_server::found(&MariaDbServer)
-    }
-
-    fn settings(&self) -> &'static [(&'static str, &'static str)] {
-        local_server::SETTINGS
-    }
-
-    fn places(&self) -> &'static [Purpose] {
-        MariaDbServer.places()
-    }
-
-    fn places_tables(&self) -> bool {
-        MariaDbServer.places_tables()
-    }
-
-    fn cache_setting(&self, bytes: u64) -> Option<(&'static str, String)> {
-        Some(("innodb_buffer_pool_size", bytes.to_string()))
-    }
-
-    fn sessions_setting(&self, sessions: u32) -> Option<(&'static str, String)> {
-        local_server::sessions_setting(sessions)
-    }
-
-    fn memory_need_bytes(&self, url: &TargetUrl, sessions: u32) -> Option<u64> {
-        local_server::memory_need_bytes(&MariaDbServer, url, sessions)
-    }
-
-    fn takes_settings_of_the_server(&self) -> bool {
-        true
-    }
-
-    fn backup_methods(&self) -> Vec<BackupMethod> {
-        backup::methods()
-    }
-
-    fn check(&self, url: &TargetUrl) -> Result<()> {
-        ServerSpec::from_url(&MariaDbServer, url).map(|_| ())
-    }
-
-    fn open(&self, url: &TargetUrl) -> Result<Arc<dyn Target>> {
-        let target = MySqlTarget::open_local(url)?;
-        Ok(Arc::new(target))
-    }
-
-    fn type_names(&self) -> TypeNames {
-        TYPE_NAMES
-    }
-
-    /// On a server of its own, which goes again: that of a data directory that was given would stay.
-    fn inspect(&self, url: &TargetUrl) -> Result<Inspection> {
-        let spec = ServerSpec::from_url(&MariaDbServer, &url.in_new_directory())?;
-        let server = LocalServer::start(&MariaDbServer, &spec)?;
+pub(super) static LOCAL: LocalEngine = LocalEngine {
+    kind: &MariaDbServer,
+    scheme: "mysql+local",
+    title: "MariaDB, a local server that dbdyno starts",
+    type_names: TYPE_NAMES,
+    cache_setting: |bytes| ("innodb_buffer_pool_size", bytes.to_string()),
+    backup_methods: backup::methods,
+    open: |url| Ok(Arc::new(MySqlTarget::open_local(url)?)),
+    inspect: |server| {
         let access = Access::local(server.socket_path(), server.superuser());
-        let found = inspect(&access, &SessionSettings::new(), true)?;
-        Ok(found.of_local_server(server.about(), server.program()))
-    }
-}
+        inspect(&access, &SessionSettings::new(), true)
+    },
+};

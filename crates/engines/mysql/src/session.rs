@@ -17,11 +17,8 @@ use super::{guard, load, name};
 use engine::nonblocking::{FirstRow, Nonblocking};
 use engine::plan_text::plan_text;
 use engine::register;
-use engine::value::Identities;
-use engine::{
-    BulkRow, Counters, ErrorKind, Fetched, Result, RowSource, Session, Statement, TargetError,
-    Value,
-};
+use engine::value::{Identities, check_column};
+use engine::{BulkRow, Fetched, Result, RowSource, Session, Statement, TargetError, Value};
 use group::Group;
 
 const BEGIN: &str = "START TRANSACTION";
@@ -108,12 +105,9 @@ impl MySqlSession {
             .ok()
             .and_then(|rows| rows.into_iter().next()?.into_iter().nth(2)?)
             .unwrap_or_else(|| "no reason given".into());
-        TargetError::new(
-            ErrorKind::Statement,
-            format!(
-                "mysql: bulk load failed: only {loaded} of {sent} rows were loaded into {table} unchanged: {why}"
-            ),
-        )
+        TargetError::statement(format!(
+            "mysql: bulk load failed: only {loaded} of {sent} rows were loaded into {table} unchanged: {why}"
+        ))
     }
 }
 
@@ -163,22 +157,8 @@ impl Session for MySqlSession {
 
     fn check_kept(&self, statement: Statement, column: usize) -> Result<()> {
         let columns = self.client.columns(StatementId(statement.0));
-        let wrong = match columns.get(column) {
-            Some(found) if found.is_plain() => return Ok(()),
-            Some(_) => format!(
-                "column {} of the result is neither an integer nor text; cast it to SIGNED or CHAR",
-                column + 1
-            ),
-            None => format!(
-                "the result has {} columns and no column {}",
-                columns.len(),
-                column + 1
-            ),
-        };
-        Err(TargetError::new(
-            ErrorKind::Statement,
-            format!("mysql: {wrong}"),
-        ))
+        let is_kept = check_column(columns, column, |of| of.is_plain(), "SIGNED or CHAR");
+        is_kept.map_err(|why| TargetError::statement(format!("mysql: {why}")))
     }
 
     fn fetch_first(
@@ -291,10 +271,5 @@ impl Session for MySqlSession {
             return Ok(());
         }
         self.drop_index(table, index)
-    }
-
-    fn counters(&mut self) -> Counters {
-        // InnoDB counts for the whole server; the target reports its counters.
-        Counters::default()
     }
 }

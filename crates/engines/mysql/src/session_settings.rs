@@ -6,68 +6,42 @@ use super::flavour::Flavour;
 use engine::session_settings::{
     SessionSettings, all_in_force, not_in_force, not_taken, of_the_server,
 };
-use engine::{ErrorKind, Result, TargetError};
+use engine::{Result, TargetError};
 
 /// Settings that a URL cannot change, with the reason.
-pub(super) const RESERVED: &[(&[&str], &str)] = &[
+pub(super) const RESERVED: &[(&str, &str)] = &[
     (
-        &[
-            "character_set_client",
-            "character_set_connection",
-            "character_set_database",
-            "character_set_results",
-            "collation_connection",
-            "collation_database",
-            "default_storage_engine",
-            "foreign_key_checks",
-            "sql_mode",
-            "time_zone",
-            "unique_checks",
-        ],
+        "character_set_client character_set_connection character_set_database character_set_results collation_connection \
+         collation_database default_storage_engine foreign_key_checks sql_mode time_zone unique_checks",
         "dbdyno sets it, so that results and tables do not depend on it",
     ),
     (
-        &[
-            "autocommit",
-            "completion_type",
-            "transaction_isolation",
-            "tx_isolation",
-        ],
+        "autocommit completion_type transaction_isolation tx_isolation",
         "dbdyno sets it, so that transactions behave the same on every server",
     ),
     (
-        &["max_execution_time", "max_statement_time"],
+        "max_execution_time max_statement_time",
         "a time limit would cancel measured statements; scripts keep that of the server or the account",
     ),
     (
-        &[
-            "idle_readonly_transaction_timeout",
-            "idle_transaction_timeout",
-            "idle_write_transaction_timeout",
-            "net_read_timeout",
-            "net_write_timeout",
-            "wait_timeout",
-        ],
+        "idle_readonly_transaction_timeout idle_transaction_timeout idle_write_transaction_timeout net_read_timeout net_write_timeout \
+         wait_timeout",
         "it would end sessions that are measured",
     ),
     (
-        &["max_join_size", "sql_big_selects", "sql_safe_updates"],
+        "max_join_size sql_big_selects sql_safe_updates",
         "it would refuse measured statements; scripts keep what the server has",
     ),
     (
-        &[
-            "max_recursive_iterations",
-            "max_sp_recursion_depth",
-            "sql_select_limit",
-        ],
+        "max_recursive_iterations max_sp_recursion_depth sql_select_limit",
         "a limit would change results",
     ),
     (
-        &["innodb_compression_default"],
+        "innodb_compression_default",
         "the plan decides whether tables are compressed",
     ),
     (
-        &["sql_log_bin"],
+        "sql_log_bin",
         "replicas of the server would miss the changes",
     ),
 ];
@@ -80,9 +54,6 @@ mod code {
 }
 
 /// Sets what is asked for, one by one, and gives the values as the server writes them.
-///
-/// # Errors
-/// The first setting that there is not, that belongs to the whole server, or whose value does not hold.
 pub(super) fn try_settings(
     client: &mut Client,
     flavour: Flavour,
@@ -113,9 +84,6 @@ pub(super) fn try_settings(
 }
 
 /// Sets what [`try_settings`] gave, and reads it back.
-///
-/// # Errors
-/// When a value does not hold.
 pub(super) fn set_settings(
     client: &mut Client,
     flavour: Flavour,
@@ -195,14 +163,11 @@ fn means(found: &str, asked: &str) -> bool {
 }
 
 fn unknown(flavour: Flavour, name: &str) -> TargetError {
-    TargetError::new(
-        ErrorKind::Statement,
-        format!(
-            "{0}: this server has no setting \"{name}\"; `SHOW SESSION VARIABLES` lists its settings, and the URL has \
-             socket and others",
-            flavour.title()
-        ),
-    )
+    TargetError::statement(format!(
+        "{0}: this server has no setting \"{name}\"; `SHOW SESSION VARIABLES` lists its settings, and the URL has \
+         socket and others",
+        flavour.title()
+    ))
 }
 
 #[cfg(test)]

@@ -6,7 +6,6 @@ use std::sync::Mutex;
 
 use super::access::Access;
 use super::client::Client;
-use super::explain::explain_wire;
 use super::session::connect;
 use super::wire::Cell as WireCell;
 use engine::Result;
@@ -69,9 +68,6 @@ pub(super) struct MySqlSource {
 
 impl MySqlSource {
     /// Looks whether the server lets this user in.
-    ///
-    /// # Errors
-    /// When it does not.
     pub(super) fn open(access: Access, url: String, is_of_target: bool) -> Result<Self> {
         let version = connect(&access)?.server_version().to_owned();
         Ok(Self {
@@ -288,8 +284,7 @@ impl Reader for MySqlReader {
                     Some(cell) => cells.push(cell),
                     None => misfits.enter(place, || unreadable(table, place, number)),
                 }
-            })
-            .map_err(|e| explain_wire(&e))?;
+            })?;
             if misfits.is_empty() {
                 take(&cells)
             } else {

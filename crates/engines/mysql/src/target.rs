@@ -25,10 +25,10 @@ use engine::catalogue::Source;
 use engine::open_sessions;
 use engine::session_settings::{self, Replaced, SessionSettings};
 use engine::{
-    Activity, Backup, Cooled, Counters, ErrorKind, Feature, Result, Session, SessionsLeft,
-    Snapshot, Target, TargetError, TargetUrl, Wanted, Watch,
+    Activity, Backup, Cooled, Counters, Feature, Result, Session, SessionsLeft, Snapshot, Target,
+    TargetError, TargetUrl, Wanted, Watch,
 };
-use local_server::{ControlConnection, LocalServer, ServerSpec};
+use local_server::{ControlConnection, LocalServer};
 
 /// Where sessions begin on a server that takes no writes and has no database of dbdyno's.
 const NO_DATABASE: &str = "information_schema";
@@ -65,8 +65,7 @@ pub(super) struct MySqlTarget {
 impl MySqlTarget {
     /// Starts a server of dbdyno's own, and opens it.
     pub(super) fn open_local(url: &TargetUrl) -> Result<Self> {
-        let spec = ServerSpec::from_url(&MariaDbServer, url)?;
-        Self::of_server(LocalServer::start(&MariaDbServer, &spec)?, url)
+        Self::of_server(LocalServer::start_for(&MariaDbServer, url)?, url)
     }
 
     /// Opens a server of dbdyno's own.
@@ -245,20 +244,6 @@ impl MySqlTarget {
         access.database = format!("{}_{name}", access.database);
         Ok(access)
     }
-
-    /// Does something to the server that ends all its sessions, and tells whether it comes back cold.
-    fn restarted(&self, work: impl FnOnce() -> Result<Cooled>) -> Result<Cooled> {
-        let cooled = self.control.without_sessions(work)?;
-        let loads =
-            self.with_control(|c| facts::variable(c, "innodb_buffer_pool_load_at_startup"))?;
-        if loads.as_deref() == Some("ON") {
-            return Ok(Cooled::Lukewarm(
-                "innodb_buffer_pool_load_at_startup is ON, so the server reloads its buffer pool"
-                    .into(),
-            ));
-        }
-        Ok(cooled)
-    }
 }
 
 /// Access and settings of a running server's URL, with the files that it names.
@@ -345,7 +330,7 @@ impl Target for MySqlTarget {
 
     fn open_session(&self) -> Result<Box<dyn Session>> {
         if self.is_observed {
-            return Err(TargetError::new(ErrorKind::Statement, ONLY_OBSERVED));
+            return Err(TargetError::statement(ONLY_OBSERVED));
         }
         let mut client = self.connect()?;
         let mut more = self.limits.assignments.clone();
@@ -400,12 +385,8 @@ impl Target for MySqlTarget {
     }
 
     fn running_since(&self) -> Option<String> {
-        if self.control.server().is_some() {
-            return None;
-        }
         let ask = || self.with_control(|client| facts::running_since(client, self.flavour));
-        // The session may have ended with the server's last life; the next one is of this life.
-        ask().or_else(|_| ask()).ok()?
+        self.control.running_since(ask)
     }
 
     fn read_only(&self) -> Option<String> {
@@ -425,7 +406,7 @@ impl Target for MySqlTarget {
     }
 
     fn others_allowed(&self) -> bool {
-        super::access::others_allowed(&self.url).unwrap_or(false)
+        self.url.others_allowed().unwrap_or(false)
     }
 
     fn knock(&self, patience: Duration) -> Result<()> {
@@ -451,10 +432,7 @@ impl Target for MySqlTarget {
     }
 
     fn cool(&self) -> Result<Cooled> {
-        match (self.control).own_server_to("restart it or empty its buffer pool") {
-            Ok(server) => self.restarted(|| server.cool()),
-            Err(why) => Ok(Cooled::Lukewarm(why.message)),
-        }
+        self.control.cool("restart it or empty its buffer pool")
     }
 
     fn source(&self) -> Result<Box<dyn Source>> {
@@ -487,29 +465,13 @@ impl Target for MySqlTarget {
     }
 
     fn snapshot(&self) -> std::result::Result<&dyn Snapshot, String> {
-        let server = self.control.own_server();
-        server
-            .and_then(|server| server.keeps_with_its_data_but(&[]))
-            .map(|()| self as &dyn Snapshot)
-            .map_err(|error| error.message)
+        self.control.snapshot()
     }
 
     fn backup(&self) -> std::result::Result<&dyn Backup, String> {
-        let server = self.control.server().ok_or(NOT_LOCAL)?;
         let files = [Purpose::Log, Purpose::Temporary, Purpose::Undo];
-        let whole = server.keeps_with_its_data_but(&files);
-        whole.map(|()| self as &dyn Backup).map_err(|e| e.message)
-    }
-
-    fn threads(&self) -> u32 {
-        1
-    }
-
-    fn set_threads(&self, _threads: u32) -> Result<()> {
-        Err(TargetError::new(
-            ErrorKind::Statement,
-            format!("{} runs each statement on one thread", self.flavour.title()),
-        ))
+        self.control.backed_up_server(&files, NOT_LOCAL)?;
+        Ok(self)
     }
 
     fn compression(&self) -> bool {
@@ -527,7 +489,7 @@ impl Target for MySqlTarget {
 
     fn activity(&self, wanted: Wanted) -> Result<Box<dyn Activity>> {
         if !self.is_observed {
-            return Err(TargetError::new(ErrorKind::Statement, ONLY_MEASURED));
+            return Err(TargetError::statement(ONLY_MEASURED));
         }
         let rights_missing = self.rights_missing.clone();
         let own = self.with_control(|client| Ok(client.connection()))?;
@@ -545,25 +507,5 @@ impl Target for MySqlTarget {
             return Ok(BTreeMap::new());
         }
         self.with_control(|client| super::storage::storage_of(client, &self.access.database, table))
-    }
-}
-
-impl Snapshot for MySqlTarget {
-    fn label(&self) -> Result<Option<String>> {
-        self.control.own_server()?.snapshot_label()
-    }
-
-    fn take(&self, label: &str) -> Result<Cooled> {
-        let server = self.control.own_server()?;
-        self.restarted(|| server.take_snapshot(label))
-    }
-
-    fn restore(&self) -> Result<Cooled> {
-        let server = self.control.own_server()?;
-        self.restarted(|| server.restore_snapshot())
-    }
-
-    fn remove(&self) -> Result<()> {
-        self.control.own_server()?.remove_snapshot()
     }
 }

@@ -37,9 +37,6 @@ pub(super) struct MySqlWatch {
 
 impl MySqlWatch {
     /// Connects.
-    ///
-    /// # Errors
-    /// When the server lets no further connection in.
     pub(super) fn open(access: &Access) -> Result<Self> {
         let mut client = connect(access)?;
         let own = client

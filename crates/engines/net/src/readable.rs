@@ -7,9 +7,6 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 /// Waits until the socket can be read, or has ended; at most `patience`, without it as long as it takes.
-///
-/// # Errors
-/// `WouldBlock` when nothing came in time, `Interrupted` after a signal.
 #[inline]
 pub(crate) fn await_readable(socket: impl AsFd, patience: Option<Duration>) -> io::Result<()> {
     let limit = patience.map(|limit| Timespec {

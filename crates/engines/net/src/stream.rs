@@ -11,9 +11,9 @@ use rustix::net::{self as socket, RecvFlags, SendFlags, sockopt};
 
 use crate::readable::await_readable;
 use crate::tls::{Records, Secured, TlsClient, TlsError};
-use engine::Transport;
 use engine::inspection::Protection;
-use engine::process;
+use engine::nonblocking::Sent;
+use engine::{Transport, process};
 
 /// A silent connection is asked whether it is alive, so that a server whose machine has gone is noticed.
 const KEEPALIVE: Duration = Duration::from_secs(30);
@@ -21,6 +21,21 @@ const KEEPALIVE: Duration = Duration::from_secs(30);
 const KEEPALIVES: u32 = 3;
 /// The same of data that nobody confirms.
 const UNCONFIRMED_MS_MAX: u32 = 90_000;
+
+/// The bytes of a protocol on their way to and from a socket.
+pub trait Buffers {
+    /// Bytes that are to be sent.
+    fn pending(&self) -> &[u8];
+
+    /// Notes that the first `count` of them were.
+    fn wrote(&mut self, count: usize);
+
+    /// Room for the next read, never empty.
+    fn room(&mut self) -> &mut [u8];
+
+    /// Notes that the read filled `count` bytes of it.
+    fn filled(&mut self, count: usize);
+}
 
 pub enum Stream {
     /// With the longest time to wait for something to read; `None` is as long as it takes.
@@ -134,6 +149,47 @@ impl Stream {
         }
     }
 
+    /// Sends all that is pending, or what the socket takes at once where it must not wait.
+    #[inline]
+    pub fn send(&mut self, buffers: &mut impl Buffers, wait: bool) -> io::Result<Sent> {
+        while !buffers.pending().is_empty() {
+            match self.try_write(buffers.pending(), wait) {
+                Ok(0) => return Err(io::Error::other("the connection accepts no data")),
+                Ok(count) => buffers.wrote(count),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if !wait && error.kind() == io::ErrorKind::WouldBlock => {
+                    return Ok(Sent::Part);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(Sent::All)
+    }
+
+    /// Receives something; false where nothing has come and it must not wait.
+    ///
+    /// # Errors
+    /// When the connection broke or ended; `WouldBlock` when nothing came in time.
+    #[inline]
+    pub fn receive(&mut self, buffers: &mut impl Buffers, wait: bool) -> io::Result<bool> {
+        loop {
+            match self.try_read(buffers.room(), wait) {
+                Ok(0) => {
+                    return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "end of data"));
+                }
+                Ok(count) => {
+                    buffers.filled(count);
+                    return Ok(true);
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if !wait && error.kind() == io::ErrorKind::WouldBlock => {
+                    return Ok(false);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
     /// Writes what the socket takes at once, or waits for room when it may. What is left is to be given again.
     #[inline]
     pub fn try_write(&mut self, from: &[u8], wait: bool) -> io::Result<usize> {
@@ -243,34 +299,6 @@ impl AsFd for Stream {
             Stream::Unix(stream, _) => stream.as_fd(),
             Stream::Tcp(stream, _) => stream.as_fd(),
         }
-    }
-}
-
-impl Read for Stream {
-    #[inline]
-    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        self.await_answer()?;
-        match self {
-            Stream::Unix(stream, _) => stream.read(into),
-            Stream::Tcp(stream, None) => stream.read(into),
-            Stream::Tcp(stream, Some(records)) => records.read(into, |into| stream.read(into)),
-        }
-    }
-}
-
-impl Write for Stream {
-    #[inline]
-    fn write(&mut self, from: &[u8]) -> io::Result<usize> {
-        match self {
-            Stream::Unix(stream, _) => stream.write(from),
-            Stream::Tcp(stream, None) => stream.write(from),
-            Stream::Tcp(stream, Some(records)) => records.write(from, |from| stream.write(from)),
-        }
-    }
-
-    #[inline]
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
     }
 }
 

@@ -9,7 +9,7 @@ mod hostile;
 mod records;
 mod trust;
 
-pub use asked::{Said, TlsOptions, Words};
+pub use asked::{Said, TlsOptions};
 pub use client::{Secured, TlsClient};
 pub use error::TlsError;
 pub use records::Records;

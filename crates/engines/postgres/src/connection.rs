@@ -5,11 +5,11 @@ mod nonblocking;
 mod secure;
 mod settle;
 
-use std::io::{self, Read, Write};
+use std::io;
 use std::time::{Duration, Instant};
 
 use super::endpoint::Endpoint;
-use super::explain::{explain, lost, no_logon, refused, unaskable, unreachable};
+use super::explain::{explain, lost, no_logon, refused, unreachable};
 use super::overrides::{self, Inherited, READ_ONLY, SEARCH_PATH, TIMEOUT};
 use super::version::major;
 use super::wire::{Channel, Event, Logon, Prepared, Row, ServerError, Transaction, Wire};
@@ -19,8 +19,6 @@ use engine::session::too_many_texts;
 use engine::{ErrorKind, Result, TEXTS_MAX, TargetError, Transport, Value};
 use net::stream::{Stream, time_left};
 use net::tls::Secured;
-
-pub(super) use nonblocking::Came;
 
 /// A server that does not log us in within such a time is not there.
 const LOGON_TIMEOUT: Duration = Duration::from_secs(60);
@@ -54,9 +52,6 @@ pub(super) struct Connection {
 
 impl Connection {
     /// Connects and logs on; `settings` are in force, and the schema of `endpoint` is where names are looked up.
-    ///
-    /// # Errors
-    /// When the server cannot be reached, lets nobody in, or gives no session whose settings hold.
     pub(super) fn open(endpoint: &Endpoint, settings: &[(&str, &str)]) -> Result<Self> {
         let _connect = tracing::debug_span!("connect", to = %endpoint.place()).entered();
         let path = path(endpoint, "");
@@ -72,9 +67,6 @@ impl Connection {
     }
 
     /// The same, with what the session would have had without these settings.
-    ///
-    /// # Errors
-    /// As [`Connection::open`].
     pub(super) fn open_first(
         endpoint: &Endpoint,
         settings: &[(&str, &str)],
@@ -102,9 +94,6 @@ impl Connection {
 
     /// A connection for a user's own SQL: it keeps the settings of its role, and looks up names behind dbdyno's schema where the
     /// role does.
-    ///
-    /// # Errors
-    /// As [`Connection::open`].
     pub(super) fn open_for_script(endpoint: &Endpoint) -> Result<Self> {
         let mut connection = Self::logged_on(endpoint, &[], LOGON_TIMEOUT)?;
         let sql = "SELECT reset_val FROM pg_catalog.pg_settings WHERE name = 'search_path'";
@@ -181,7 +170,7 @@ impl Connection {
             ("client_encoding", "UTF8"),
         ];
         parameters.extend_from_slice(settings);
-        self.wire.start_up(&parameters).map_err(|e| unaskable(&e))?;
+        self.wire.start_up(&parameters)?;
         let secured = self.secured.as_ref();
         let channel = Channel {
             is_private: endpoint.socket.is_some() || secured.is_some_and(|s| s.is_verified),
@@ -280,9 +269,6 @@ impl Connection {
 
     /// Sends what was encoded and takes events until the server is ready. Its last error is given back,
     /// after everything that came has been taken.
-    ///
-    /// # Errors
-    /// The server's error about the first statement that failed, or that the connection broke.
     #[inline]
     pub(super) fn exchange(
         &mut self,
@@ -330,7 +316,7 @@ impl Connection {
 
     /// Takes events until the server takes the rows of a COPY.
     pub(super) fn begin_copy(&mut self, sql: &str) -> Result<()> {
-        self.wire.query(sql).map_err(|e| unaskable(&e))?;
+        self.wire.query(sql)?;
         self.send()?;
         loop {
             match self.wire.next_event() {
@@ -359,7 +345,7 @@ impl Connection {
         sql: &str,
         mut take: impl FnMut(&[u8]) -> Result<()>,
     ) -> Result<()> {
-        self.wire.query(sql).map_err(|e| unaskable(&e))?;
+        self.wire.query(sql)?;
         self.send()?;
         let mut outcome: Result<()> = Ok(());
         loop {
@@ -385,7 +371,7 @@ impl Connection {
     /// Statements that are not measured, separated by semicolons.
     pub(super) fn batch(&mut self, sql: &str) -> Result<()> {
         let _statement = tracing::debug_span!("statement", sql = sql.trim()).entered();
-        self.wire.query(sql).map_err(|e| unaskable(&e))?;
+        self.wire.query(sql)?;
         self.exchange(&format!("\"{}\"", sql.trim()), |_| Ok(()))
     }
 
@@ -397,17 +383,16 @@ impl Connection {
             name: format!("s{}", self.statements),
             ..Prepared::default()
         };
-        let encoded = self.wire.prepare(&prepared.name, sql);
-        encoded.map_err(|e| unaskable(&e))?;
+        self.wire.prepare(&prepared.name, sql)?;
         self.wire.sync();
         let (mut parameters, mut columns) = (Vec::new(), Vec::new());
         self.exchange(&format!("cannot prepare \"{}\"", sql.trim()), |event| {
             match event {
                 Event::ParameterTypes(types) => parameters.extend(types.iter()),
                 Event::ColumnTypes(types) => {
-                    columns = types.types().map_err(|e| {
-                        TargetError::new(ErrorKind::Statement, format!("PostgreSQL: {e}"))
-                    })?;
+                    columns = types
+                        .types()
+                        .map_err(|e| TargetError::statement(format!("PostgreSQL: {e}")))?;
                 }
                 _ => {}
             }
@@ -437,8 +422,7 @@ impl Connection {
         context: &str,
         parameters: &[Value<'_>],
     ) -> Result<Vec<Vec<Option<String>>>> {
-        let encoded = self.wire.execute(prepared, parameters);
-        encoded.map_err(|e| unaskable(&e))?;
+        self.wire.execute(prepared, parameters)?;
         self.wire.sync();
         let mut rows = Vec::new();
         self.exchange(context, |event| {
@@ -455,27 +439,13 @@ impl Connection {
 
     /// Writes everything that was encoded.
     pub(super) fn send(&mut self) -> Result<()> {
-        if let Some(broken) = &self.broken {
-            return Err(broken.clone());
-        }
-        while !self.wire.output().is_empty() {
-            match self.stream.write(self.wire.output()) {
-                Ok(0) => return Err(self.break_off("the connection accepts no data")),
-                Ok(bytes) => self.wire.sent(bytes),
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(self.last_words(&error)),
-            }
-        }
-        Ok(())
+        self.try_send(true).map(drop)
     }
 
     /// As [`Connection::receive`] where more is on its way, so that it is not asked for first.
     fn receive_more(&mut self) -> Result<()> {
-        match self.stream.try_read(self.wire.space(), false) {
-            Ok(bytes @ 1..) => {
-                self.wire.received(bytes);
-                Ok(())
-            }
+        match self.stream.receive(&mut self.wire, false) {
+            Ok(true) => Ok(()),
             // Nothing has come yet, or the end, which is told by the other.
             _ => self.receive(),
         }
@@ -489,20 +459,13 @@ impl Connection {
     }
 
     fn receive(&mut self) -> Result<()> {
-        loop {
-            match self.stream.read(self.wire.space()) {
-                Ok(0) => return Err(self.break_off("end of data")),
-                Ok(bytes) => {
-                    self.wire.received(bytes);
-                    return Ok(());
-                }
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    self.timed_out = true;
-                    return Err(self.break_off("no answer in time"));
-                }
-                Err(error) => return Err(self.break_off(&error.to_string())),
+        match self.stream.receive(&mut self.wire, true) {
+            Ok(_) => Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                self.timed_out = true;
+                Err(self.break_off("no answer in time"))
             }
+            Err(error) => Err(self.break_off(&error.to_string())),
         }
     }
 
@@ -510,9 +473,7 @@ impl Connection {
     #[cold]
     fn last_words(&mut self, error: &io::Error) -> TargetError {
         self.wire.discard_output();
-        while let Ok(bytes @ 1..) = self.stream.read(self.wire.space()) {
-            self.wire.received(bytes);
-        }
+        while self.stream.receive(&mut self.wire, true).is_ok() {}
         while let Ok(Some(event)) = self.wire.next_event() {
             if let Event::Failed(said) = event {
                 let explained = explain("the session has ended", &said);
@@ -546,7 +507,7 @@ fn texts_of_row(row: Row<'_>) -> Result<Vec<Option<String>>> {
         cell.map(|cell| cell.map(text))
     });
     let cells = cells.collect::<std::result::Result<Vec<_>, _>>();
-    cells.map_err(|e| TargetError::new(ErrorKind::Statement, format!("PostgreSQL: {e}")))
+    cells.map_err(|e| TargetError::statement(format!("PostgreSQL: {e}")))
 }
 
 impl Drop for Connection {
@@ -559,7 +520,7 @@ impl Drop for Connection {
             }
             self.wire.terminate();
             // A goodbye that does not get through is none.
-            let _ = self.stream.write(self.wire.output());
+            let _ = self.stream.send(&mut self.wire, true);
         }
     }
 }

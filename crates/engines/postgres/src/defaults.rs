@@ -16,9 +16,6 @@ const SERVICES_OF_ALL: [&str; 2] = [
 ];
 
 /// Fills what the URL leaves out. A URL that names a host stays there: `$PGSERVICE` and `$PGHOSTADDR` do not count for it.
-///
-/// # Errors
-/// When the service is not there, or says something wrong.
 pub(super) fn complete(url: &mut Incomplete<'_>) -> Result<(), String> {
     let variable = |name: &str| (url.variable)(name);
     let has_host = url.place.host.is_some();

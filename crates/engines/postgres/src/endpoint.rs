@@ -11,7 +11,7 @@ use super::set_up::SCHEMA;
 use super::tls::TlsSettings;
 use super::wire::Binding;
 use engine::open_sessions::Owner;
-use engine::{Address, ErrorKind, Password, Result, TargetError, TargetUrl};
+use engine::{Address, Password, Result, TargetError, TargetUrl};
 use net::stream::Stream;
 use net::tls::TlsClient;
 
@@ -51,9 +51,6 @@ pub(super) struct Endpoint {
 impl Endpoint {
     /// The endpoint that a URL names, with the password from the URL, the environment or the password
     /// file.
-    ///
-    /// # Errors
-    /// When the URL names no server, or a file of passwords, keys or certificates cannot be used.
     pub(super) fn from_url(url: &TargetUrl) -> Result<Self> {
         let Address {
             user,
@@ -62,7 +59,7 @@ impl Endpoint {
             database,
         } = url
             .address()
-            .map_err(|e| TargetError::new(ErrorKind::Statement, e.to_string()))?;
+            .map_err(|e| TargetError::statement(e.to_string()))?;
         let port = port.unwrap_or(PORT_DEFAULT);
         let socket = host
             .starts_with('/')
@@ -117,9 +114,6 @@ impl Endpoint {
     }
 
     /// Knocks at the server, so long at each of its addresses; without TLS.
-    ///
-    /// # Errors
-    /// When nobody opens.
     pub(super) fn connect(&self, patience: Duration) -> io::Result<Stream> {
         match &self.socket {
             Some(path) => Stream::unix(path),
@@ -128,12 +122,9 @@ impl Endpoint {
     }
 
     /// Settings of the URL that can be wrong without touching the server.
-    ///
-    /// # Errors
-    /// When it names no server, or one of them makes no sense.
     pub(super) fn check(url: &TargetUrl) -> Result<()> {
         let address = url.address();
-        let address = address.map_err(|e| TargetError::new(ErrorKind::Statement, e.to_string()))?;
+        let address = address.map_err(|e| TargetError::statement(e.to_string()))?;
         own_schema(url)?;
         TlsSettings::from_url(url, address.host.starts_with('/')).map(drop)
     }
@@ -180,9 +171,6 @@ impl Endpoint {
 }
 
 /// The schema that a URL names, or the usual one. The name goes into statements as it stands.
-///
-/// # Errors
-/// When it is none that needs no quotes.
 pub(super) fn own_schema(url: &TargetUrl) -> Result<String> {
     let name = url.settings.get("schema").map_or(SCHEMA, String::as_str);
     let is_plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_';
@@ -191,13 +179,10 @@ pub(super) fn own_schema(url: &TargetUrl) -> Result<String> {
     if is_ours && name.len() <= SCHEMA_BYTES_MAX {
         return Ok(name.to_owned());
     }
-    Err(TargetError::new(
-        ErrorKind::Statement,
-        format!(
-            "schema={} cannot be dbdyno's schema; use a name of lower-case letters, digits and _, for example {SCHEMA}",
-            name.escape_debug()
-        ),
-    ))
+    Err(TargetError::statement(format!(
+        "schema={} cannot be dbdyno's schema; use a name of lower-case letters, digits and _, for example {SCHEMA}",
+        name.escape_debug()
+    )))
 }
 
 fn password_file(named: Option<&String>) -> PathBuf {

@@ -1,7 +1,7 @@
 //! Turns the server's errors into what the user can do about them.
 
 use super::wire::{LogonError, RequestError, ServerError};
-use engine::{ErrorKind, TargetError};
+use engine::{ErrorKind, TargetError, shortened};
 
 /// An error of the server while `context` was done.
 pub(super) fn explain(context: &str, error: &ServerError) -> TargetError {
@@ -30,15 +30,6 @@ pub(super) fn explain(context: &str, error: &ServerError) -> TargetError {
     };
     let context = shortened(context);
     TargetError::new(kind, format!("PostgreSQL: {context}: {error}{advice}"))
-}
-
-/// A statement in a message, cut to a length that can be read.
-fn shortened(context: &str) -> String {
-    const CHARACTERS_MAX: usize = 200;
-    match context.char_indices().nth(CHARACTERS_MAX) {
-        None => context.to_owned(),
-        Some((end, _)) => format!("{}…", &context[..end]),
-    }
 }
 
 fn kind_of(error: &ServerError) -> ErrorKind {
@@ -78,43 +69,34 @@ pub(super) fn refused(place: &str, lacks_tls: bool, error: &ServerError) -> Targ
 
 /// A server that is not there.
 pub(super) fn unreachable(place: &str, error: &std::io::Error) -> TargetError {
-    TargetError::new(
-        ErrorKind::Unreachable,
-        format!(
-            "cannot reach PostgreSQL at {place}: {error}; check that it is running and listening there"
-        ),
-    )
+    TargetError::unreachable(format!(
+        "cannot reach PostgreSQL at {place}: {error}; check that it is running and listening there"
+    ))
 }
 
 /// A connection without the TLS that was asked for.
 pub(super) fn no_tls(place: &str, why: &str) -> TargetError {
-    TargetError::new(
-        ErrorKind::Unreachable,
-        format!("PostgreSQL: no TLS connection to {place}: {why}"),
-    )
+    TargetError::unreachable(format!("PostgreSQL: no TLS connection to {place}: {why}"))
 }
 
 pub(super) fn lost(place: &str, why: &str) -> TargetError {
-    TargetError::new(
-        ErrorKind::Unreachable,
-        format!(
-            "PostgreSQL at {place} closed the connection unexpectedly ({why}): the server or the process of this session \
-             has ended; see the server's log"
-        ),
-    )
+    TargetError::unreachable(format!(
+        "PostgreSQL at {place} closed the connection unexpectedly ({why}): the server or the process of this session \
+         has ended; see the server's log"
+    ))
 }
 
 /// A logon that cannot go on; `unused` says why there is no password from a file.
 pub(super) fn no_logon(place: &str, error: &LogonError, unused: Option<&str>) -> TargetError {
     let unused = unused.filter(|_| matches!(error, LogonError::NoPassword));
     let unused = unused.map_or(String::new(), |unused| format!("; {unused}"));
-    TargetError::new(
-        ErrorKind::Unreachable,
-        format!("PostgreSQL: cannot log in to {place}: {error}{unused}"),
-    )
+    TargetError::unreachable(format!(
+        "PostgreSQL: cannot log in to {place}: {error}{unused}"
+    ))
 }
 
-/// A request that cannot be made.
-pub(super) fn unaskable(error: &RequestError) -> TargetError {
-    TargetError::new(ErrorKind::Statement, format!("PostgreSQL: {error}"))
+impl From<RequestError> for TargetError {
+    fn from(error: RequestError) -> Self {
+        TargetError::statement(format!("PostgreSQL: {error}"))
+    }
 }

@@ -99,8 +99,6 @@ pub(super) fn reclaim(connection: &mut Connection, others_allowed: bool) -> Resu
     lock(connection)
 }
 
-/// # Errors
-/// When it is too old, or the user lacks a right that nothing can be measured without.
 pub(super) fn look(
     connection: &mut Connection,
     inherited: Inherited,
@@ -120,12 +118,12 @@ pub(super) fn look(
 }
 
 /// The same of a server that is only observed, for which no right is needed.
-///
-/// # Errors
-/// When it is too old.
 pub(super) fn see(connection: &mut Connection, others_allowed: bool) -> Result<Facts> {
     let mut facts = Facts {
         major: major(connection.version())?,
+        is_pooled: connection.is_pooled(),
+        tls: connection.tls(),
+        is_weak_logon: connection.is_weak_logon(),
         ..Facts::default()
     };
     facts.is_standby = one(connection, "SELECT pg_is_in_recovery()::text", &[])? == "true";
@@ -167,8 +165,7 @@ fn refuse_no_rights(connection: &mut Connection, major: u32) -> Result<()> {
     if may == "true" {
         return Ok(());
     }
-    Err(TargetError::new(
-        ErrorKind::Unreachable,
+    Err(TargetError::unreachable(
         "PostgreSQL: this user may not run CHECKPOINT, which dbdyno needs to start tests in a known state; GRANT \
          pg_checkpoint to the user (15 and later), or log in as a superuser",
     ))
@@ -187,13 +184,10 @@ pub(super) fn refuse_others(connection: &mut Connection) -> Result<()> {
         let now = connection.texts(OTHERS, &[])?;
         if let Some(other) = now.iter().find(|row| before.contains(row)) {
             let who = other.get(1).cloned().flatten().unwrap_or_default();
-            return Err(TargetError::new(
-                ErrorKind::Foreign,
-                format!(
-                    "PostgreSQL: other sessions are active on this server ({who}); they and the results would disturb \
-                     each other: wait, choose another server, or add others=allow to the URL"
-                ),
-            ));
+            return Err(TargetError::foreign(format!(
+                "PostgreSQL: other sessions are active on this server ({who}); they and the results would disturb \
+                 each other: wait, choose another server, or add others=allow to the URL"
+            )));
         }
     }
     Ok(())
@@ -299,7 +293,7 @@ fn lock(connection: &mut Connection) -> Result<()> {
             return Ok(());
         }
         if Instant::now() >= until {
-            return Err(TargetError::new(ErrorKind::Foreign, LOCKED));
+            return Err(TargetError::foreign(LOCKED));
         }
         sleep(ACTIVE_APART);
     }
@@ -393,14 +387,11 @@ fn refuse_event_triggers(connection: &mut Connection, schema: &str, make: &str) 
         Err(error) if error.kind != ErrorKind::Statement => return Err(error),
         Err(error) => format!("keeps dbdyno from creating tables: {}", error.message),
     };
-    Err(TargetError::new(
-        ErrorKind::Foreign,
-        format!(
-            "PostgreSQL: an event trigger of this database ({}) {why}; nothing was created: exempt the schema \"{schema}\" \
-             in the trigger's function, or ALTER EVENT TRIGGER {first} DISABLE",
-            triggers.join(", ")
-        ),
-    ))
+    Err(TargetError::foreign(format!(
+        "PostgreSQL: an event trigger of this database ({}) {why}; nothing was created: exempt the schema \"{schema}\" \
+         in the trigger's function, or ALTER EVENT TRIGGER {first} DISABLE",
+        triggers.join(", ")
+    )))
 }
 
 /// Dependents of a schema's tables and types outside of it: views, columns, and foreign keys.
@@ -417,22 +408,16 @@ const MAY_CREATE: &str = "SELECT has_database_privilege(current_database(), 'CRE
 
 /// Removes a schema of dbdyno's with all that is in it, if it is there. One that this user could not make again stays, without
 /// the tables that are entered as dbdyno's.
-///
-/// # Errors
-/// When it is not dbdyno's own, or somebody else has put something into it or made something that needs it.
 pub(super) fn remove_own_schema(connection: &mut Connection, schema: &str) -> Result<()> {
     if !is_there_and_own(connection, schema)? {
         return Ok(());
     }
     let dependent = connection.texts(DEPENDENTS, &[Value::Text(schema)])?;
     if let Some(name) = dependent.into_iter().flatten().flatten().next() {
-        return Err(TargetError::new(
-            ErrorKind::Foreign,
-            format!(
-                "PostgreSQL: the schema \"{schema}\" cannot be removed, because {name} needs tables in it; drop {name} \
-                 yourself"
-            ),
-        ));
+        return Err(TargetError::foreign(format!(
+            "PostgreSQL: the schema \"{schema}\" cannot be removed, because {name} needs tables in it; drop {name} \
+             yourself"
+        )));
     }
     if one(connection, MAY_CREATE, &[])? == "true" {
         return connection.batch(&format!("DROP SCHEMA {schema} CASCADE"));
@@ -446,14 +431,12 @@ pub(super) fn remove_own_schema(connection: &mut Connection, schema: &str) -> Re
     }
 }
 
-/// # Errors
-/// When it is not dbdyno's own, or somebody else has put something into it.
 pub(super) fn is_there_and_own(connection: &mut Connection, schema: &str) -> Result<bool> {
     const ADVICE: &str =
         "name another database: dbdyno does not load tests into a schema that it did not create";
     let foreign = |what: &str| {
         let message = format!("PostgreSQL: the schema \"{schema}\" {what}; {ADVICE}");
-        Err(TargetError::new(ErrorKind::Foreign, message))
+        Err(TargetError::foreign(message))
     };
     let facts = connection.texts(SCHEMA_FACTS, &[Value::Text(schema)])?;
     let facts: Option<Vec<String>> = facts
@@ -497,9 +480,6 @@ pub(super) fn is_there_and_own(connection: &mut Connection, schema: &str) -> Res
 }
 
 /// Enters the tables that are entered as what they are now.
-///
-/// # Errors
-/// When the server fails.
 pub(super) fn enter_anew(connection: &mut Connection, schema: &str) -> Result<()> {
     for (name, identity) in relations(connection, schema)? {
         let [name, identity] = [name, identity].map(|text| register::quoted(&text));

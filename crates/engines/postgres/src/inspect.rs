@@ -10,15 +10,12 @@ use super::target::{RULES, lacks};
 use super::version::VERSION_OF_FLUSH;
 use super::version::major;
 use engine::inspection::{ClockOffset, Gap, Inspection, OwnPlace, PlaceState, Right, RoundTrip};
-use engine::{ErrorKind, Result, TargetError, Value};
+use engine::{Result, TargetError, Value};
 
 /// The first version with a role that may run CHECKPOINT.
 const VERSION_OF_CHECKPOINT: u32 = 15;
 
 /// Logs on as a run would and looks around.
-///
-/// # Errors
-/// When the server cannot be reached, lets nobody in, or gives no session whose settings hold.
 pub(super) fn inspect(endpoint: &Endpoint, set_up: &SetUp) -> Result<Inspection> {
     let (mut connection, inherited) = Connection::open_first(endpoint, OF_SESSIONS)?;
     let connection = &mut connection;
@@ -192,8 +189,7 @@ impl Role {
         let rows = connection.texts(&sql, &[Value::Text(schema)])?;
         let cells: Vec<String> = rows.into_iter().flatten().flatten().collect();
         let [user, database, flags @ ..] = &cells[..] else {
-            return Err(TargetError::new(
-                ErrorKind::Unreachable,
+            return Err(TargetError::unreachable(
                 "PostgreSQL: the server does not tell the rights of this user",
             ));
         };

@@ -27,7 +27,7 @@ mod version;
 mod watch;
 pub mod wire;
 
-pub use scheme::{ENGINES, LocalPostgres, Postgres};
+pub use scheme::ENGINES;
 
 #[cfg(test)]
 #[global_allocator]

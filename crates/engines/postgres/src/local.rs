@@ -141,10 +141,6 @@ impl ServerKind for PostgresServer {
         true
     }
 
-    fn canonical(&self, key: &str) -> String {
-        key.to_ascii_lowercase()
-    }
-
     fn defaults(&self, spec: &ServerSpec) -> BTreeMap<String, String> {
         let workers = std::thread::available_parallelism().map_or(1, usize::from) * 2;
         let workers = workers.max(WORKERS_MIN);
@@ -296,11 +292,6 @@ impl ServerKind for PostgresServer {
                     || line.contains("is outside the valid range for parameter"))
         };
         log.lines().any(is_of_settings)
-    }
-
-    fn adjustments(&self, _log: &str) -> Vec<String> {
-        // It refuses what it does not take.
-        Vec::new()
     }
 
     fn forget_dead(&self, data: &Path) {

@@ -19,6 +19,7 @@ use super::watch::counts;
 use account::Account;
 use asking::{APPLICATION, Asking};
 use engine::process::{self, OnProcessors};
+use engine::risen::known;
 use engine::{
     Activity, LoadCounts, Look, Result, ServerCounts, TimeInStatements, TimeOnProcessors, Wanted,
 };
@@ -38,9 +39,6 @@ pub(super) struct PostgresActivity {
 
 impl PostgresActivity {
     /// Connects and prepares what is asked often.
-    ///
-    /// # Errors
-    /// When the server lets no further connection in.
     pub(super) fn open(endpoint: &Endpoint, facts: &Facts, wanted: Wanted) -> Result<Self> {
         let mut asking = Asking::open(endpoint, 0)?;
         let look = look::Question::prepare(&mut asking, facts.major, wanted.texts)?;
@@ -165,9 +163,4 @@ impl Activity for PostgresActivity {
     fn server_cpu_ns(&self) -> Option<u64> {
         process::cpu_ns(self.asking.process?)
     }
-}
-
-/// The table, or why it is not known.
-fn known(about: About, table: Result<Observed>) -> Observed {
-    table.unwrap_or_else(|error| Observed::unknown(about, "", error.message))
 }

@@ -8,9 +8,6 @@ use engine::process;
 const NAMES: [&str; 2] = ["postgres", "postmaster"];
 
 /// The number that the server has for the process which serves this connection.
-///
-/// # Errors
-/// When the server does not answer.
 pub(super) fn own(connection: &mut Connection) -> Result<Option<u32>> {
     let rows = connection.texts("SELECT pg_backend_pid()::text", &[])?;
     let pid = rows.into_iter().flatten().flatten().next();
@@ -23,9 +20,6 @@ pub(super) fn is_server(pid: u32) -> bool {
 }
 
 /// The process whose children serve the sessions.
-///
-/// # Errors
-/// With the reason, where it is none of this machine that could be found.
 pub(super) fn postmaster(connection: &mut Connection) -> std::result::Result<u32, String> {
     if let Some(listener) = connection.listener() {
         return if is_server(listener) {

@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use archive::Purpose;
-
 use super::backup;
 use super::defaults;
 use super::endpoint::{Endpoint, own_schema};
@@ -17,12 +15,14 @@ use engine::catalogue::Source;
 use engine::inspection::Inspection;
 use engine::session_settings;
 use engine::url::Foreign;
-use engine::{BackupMethod, Footprint, Result, RowBytes, Target, TargetUrl};
-use engine::{Engine, EngineInfo, Incomplete, Reach, TypeNames};
-use local_server::{LocalServer, ServerKind, ServerSpec};
+use engine::{
+    Engine, EngineInfo, Footprint, Incomplete, Reach, Result, RowBytes, Target, TargetUrl,
+    TypeNames,
+};
+use local_server::LocalEngine;
 
 /// The engines of this crate.
-pub const ENGINES: engine::Engines = engine::Engines(&[&Postgres, &LocalPostgres]);
+pub const ENGINES: engine::Engines = engine::Engines(&[&Postgres, &LOCAL]);
 
 const TYPE_NAMES: TypeNames = TypeNames {
     moment: "TIMESTAMP",
@@ -84,7 +84,6 @@ impl Engine for Postgres {
 
     fn info(&self) -> EngineInfo {
         EngineInfo {
-            scheme: "postgres",
             title: "PostgreSQL, a running server (client built in)",
             version: Ok("12 or later".into()),
         }
@@ -157,78 +156,16 @@ impl Engine for Postgres {
 }
 
 /// A server that dbdyno makes, tunes, restarts and removes.
-pub struct LocalPostgres;
-
-impl Engine for LocalPostgres {
-    fn scheme(&self) -> &'static str {
-        "postgres+local"
-    }
-
-    fn reach(&self) -> Reach {
-        Reach::LocalServer
-    }
-
-    fn info(&self) -> EngineInfo {
-        EngineInfo {
-            scheme: "postgres+local",
-            title: "PostgreSQL, a local server that dbdyno starts",
-            version: local_server::versions(&PostgresServer),
-        }
-    }
-
-    fn found(&self) -> Vec<String> {
-        local_server::found(&PostgresServer)
-    }
-
-    fn settings(&self) -> &'static [(&'static str, &'static str)] {
-        local_server::SETTINGS
-    }
-
-    fn places(&self) -> &'static [Purpose] {
-        PostgresServer.places()
-    }
-
-    fn places_tables(&self) -> bool {
-        PostgresServer.places_tables()
-    }
-
-    fn cache_setting(&self, bytes: u64) -> Option<(&'static str, String)> {
-        Some(("shared_buffers", format!("{}kB", bytes / 1024)))
-    }
-
-    fn sessions_setting(&self, sessions: u32) -> Option<(&'static str, String)> {
-        local_server::sessions_setting(sessions)
-    }
-
-    fn memory_need_bytes(&self, url: &TargetUrl, sessions: u32) -> Option<u64> {
-        local_server::memory_need_bytes(&PostgresServer, url, sessions)
-    }
-
-    fn takes_settings_of_the_server(&self) -> bool {
-        true
-    }
-
-    fn backup_methods(&self) -> Vec<BackupMethod> {
-        backup::methods()
-    }
-
-    fn check(&self, url: &TargetUrl) -> Result<()> {
-        ServerSpec::from_url(&PostgresServer, url).map(|_| ())
-    }
-
-    fn open(&self, url: &TargetUrl) -> Result<Arc<dyn Target>> {
-        Ok(Arc::new(PostgresTarget::open_local(url)?))
-    }
-
-    fn type_names(&self) -> TypeNames {
-        TYPE_NAMES
-    }
-
-    /// On a server of its own, which goes again: that of a data directory that was given would stay.
-    fn inspect(&self, url: &TargetUrl) -> Result<Inspection> {
-        let spec = ServerSpec::from_url(&PostgresServer, &url.in_new_directory())?;
-        let server = LocalServer::start(&PostgresServer, &spec)?;
+pub(super) static LOCAL: LocalEngine = LocalEngine {
+    kind: &PostgresServer,
+    scheme: "postgres+local",
+    title: "PostgreSQL, a local server that dbdyno starts",
+    type_names: TYPE_NAMES,
+    cache_setting: |bytes| ("shared_buffers", format!("{}kB", bytes / 1024)),
+    backup_methods: backup::methods,
+    open: |url| Ok(Arc::new(PostgresTarget::open_local(url)?)),
+    inspect: |server| {
         let endpoint = Endpoint::local(server.socket_path(), server.superuser());
-        Ok(inspect(&endpoint, &SetUp::alone())?.of_local_server(server.about(), server.program()))
-    }
-}
+        inspect(&endpoint, &SetUp::alone())
+    },
+};

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::connection::Connection;
-use super::explain::unaskable;
 use super::guard;
 use super::overrides::{SEARCH_PATH, set};
 use super::placeholders::numbered;
@@ -18,10 +17,8 @@ use super::wire::{
 use engine::nonblocking::{FirstRow, Nonblocking};
 use engine::plan_text::plan_text;
 use engine::register;
-use engine::value::Identities;
-use engine::{
-    Counters, ErrorKind, Fetched, Result, RowSource, Session, Statement, TargetError, Value,
-};
+use engine::value::{Identities, check_column};
+use engine::{Counters, Fetched, Result, RowSource, Session, Statement, TargetError, Value};
 
 /// A message of a COPY is sent when it has grown so far; larger ones gain nothing.
 const COPY_BYTES: usize = 64 << 10;
@@ -96,7 +93,7 @@ impl PostgresSession {
             .as_ref()
             .expect("the line above has just filled this place");
         let encoded = self.connection.wire().execute(prepared, &[]);
-        encoded.map_err(|e| unaskable(&e))
+        encoded.map_err(TargetError::from)
     }
 
     fn begin_with(&mut self, control: Control) -> Result<()> {
@@ -123,8 +120,7 @@ impl PostgresSession {
     fn encode(&mut self, statement: Statement, parameters: &[Value<'_>]) -> Result<()> {
         let prepared = &self.statements[statement.0];
         let wire = self.connection.wire();
-        wire.execute(prepared, parameters)
-            .map_err(|e| unaskable(&e))?;
+        wire.execute(prepared, parameters)?;
         wire.sync();
         self.begun = false;
         Ok(())
@@ -168,7 +164,7 @@ fn keep(columns: &[u32], row: Row<'_>, first: &mut FirstRow) -> Result<()> {
 }
 
 fn statement(message: &str) -> TargetError {
-    TargetError::new(ErrorKind::Statement, format!("PostgreSQL: {message}"))
+    TargetError::statement(format!("PostgreSQL: {message}"))
 }
 
 fn unreadable(error: &Unreadable) -> TargetError {
@@ -177,7 +173,7 @@ fn unreadable(error: &Unreadable) -> TargetError {
 
 impl From<WireError> for TargetError {
     fn from(error: WireError) -> Self {
-        TargetError::new(ErrorKind::Unreachable, format!("PostgreSQL: {error}"))
+        TargetError::unreachable(format!("PostgreSQL: {error}"))
     }
 }
 
@@ -269,18 +265,8 @@ impl Session for PostgresSession {
 
     fn check_kept(&self, of: Statement, column: usize) -> Result<()> {
         let columns = &self.statements[of.0].columns;
-        match columns.get(column) {
-            Some(oid) if is_kept(*oid) => Ok(()),
-            Some(_) => Err(statement(&format!(
-                "column {} of the result is neither an integer nor text; cast it to bigint or text",
-                column + 1
-            ))),
-            None => Err(statement(&format!(
-                "the result has {} columns and no column {}",
-                columns.len(),
-                column + 1
-            ))),
-        }
+        let is_kept = check_column(columns, column, |oid| is_kept(*oid), "bigint or text");
+        is_kept.map_err(|why| statement(&why))
     }
 
     fn fetch_first(
@@ -380,14 +366,14 @@ impl Session for PostgresSession {
         })
     }
 
+    fn is_entered(&mut self, table: &str) -> Result<bool> {
+        Ok(register::entered(self)?.contains_key(table))
+    }
+
     fn create_index(&mut self, table: &str, index: &str, columns: &str) -> Result<()> {
         let (schema, place) = (&self.schema, self.spaces.of_new_index(table));
         let sql = format!("CREATE INDEX {index} ON {schema}.{table} ({columns}){place}");
         self.batch(&sql)
-    }
-
-    fn is_entered(&mut self, table: &str) -> Result<bool> {
-        Ok(register::entered(self)?.contains_key(table))
     }
 
     fn drop_table(&mut self, table: &str) -> Result<bool> {

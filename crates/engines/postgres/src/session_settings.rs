@@ -13,9 +13,6 @@ const OF_SESSIONS: [&str; 2] = ["user", "superuser"];
 
 impl Connection {
     /// Sets what is asked for, one by one, and gives the values as the server writes them.
-    ///
-    /// # Errors
-    /// The first setting that there is not, that belongs to the whole server, or whose value does not hold.
     pub(super) fn try_settings(&mut self, asked: &SessionSettings) -> Result<SessionSettings> {
         let mut in_force = SessionSettings::new();
         for (name, value) in asked {
@@ -41,9 +38,6 @@ impl Connection {
     }
 
     /// Sets what [`Connection::try_settings`] gave, and reads it back.
-    ///
-    /// # Errors
-    /// When a value does not hold.
     pub(super) fn set_settings(&mut self, settings: &SessionSettings) -> Result<()> {
         if settings.is_empty() {
             return Ok(());
@@ -88,11 +82,8 @@ impl Connection {
 }
 
 fn unknown(name: &str) -> TargetError {
-    TargetError::new(
-        engine::ErrorKind::Statement,
-        format!(
-            "PostgreSQL: this server has no setting \"{name}\", or hides it from this user; `SHOW ALL` lists its \
-             settings, and the URL has sslmode, others and schema"
-        ),
-    )
+    TargetError::statement(format!(
+        "PostgreSQL: this server has no setting \"{name}\", or hides it from this user; `SHOW ALL` lists its \
+         settings, and the URL has sslmode, others and schema"
+    ))
 }

@@ -4,7 +4,7 @@
 use super::overrides::READ_ONLY;
 use super::reserved::RESERVED;
 use engine::session_settings::{self, SessionSettings};
-use engine::{ErrorKind, Result, TargetError, TargetUrl};
+use engine::{Result, TargetError, TargetUrl};
 
 /// The schema that everything of dbdyno's is in, unless a URL names another.
 pub(super) const SCHEMA: &str = "dbdyno";
@@ -76,21 +76,15 @@ impl SetUp {
     }
 
     pub(super) fn from_url(url: &TargetUrl) -> Result<Self> {
-        let value = |key: &str| url.settings.get(key).map(String::as_str);
-        let bad = |message: String| Err(TargetError::new(ErrorKind::Statement, message));
-        let others_allowed = match value("others") {
-            None | Some("refuse") => false,
-            Some("allow") => true,
-            Some(other) => return bad(format!("others={other} is neither allow nor refuse")),
-        };
-        if let Some(other) = value(READ_ONLY).filter(|value| *value != "off") {
-            return bad(format!(
+        let read_only = url.settings.get(READ_ONLY);
+        if let Some(other) = read_only.filter(|value| *value != "off") {
+            return Err(TargetError::statement(format!(
                 "{READ_ONLY}={other} is not off; to forbid writing, set it for the role"
-            ));
+            )));
         }
         Ok(Self {
-            others_allowed,
-            writes_anyway: value(READ_ONLY).is_some(),
+            others_allowed: url.others_allowed()?,
+            writes_anyway: read_only.is_some(),
             session: session_settings::of_url(url, SETTINGS, RESERVED)?,
         })
     }

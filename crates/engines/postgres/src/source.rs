@@ -50,9 +50,6 @@ pub(super) struct PostgresSource {
 
 impl PostgresSource {
     /// Logs on and takes the snapshot.
-    ///
-    /// # Errors
-    /// When the server cannot be reached.
     pub(super) fn open(endpoint: Endpoint, url: String, only: Option<String>) -> Result<Self> {
         let mut launcher = Connection::open(&endpoint, OF_SESSIONS)?;
         launcher.batch("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")?;

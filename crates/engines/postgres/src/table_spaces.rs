@@ -22,9 +22,6 @@ pub(super) struct TableSpaces {
 
 impl TableSpaces {
     /// Makes those that are not there yet.
-    ///
-    /// # Errors
-    /// When the server refuses to.
     pub(super) fn make(connection: &mut Connection, server: &LocalServer) -> Result<Self> {
         let mut spaces = Self::default();
         for (apart, directory) in server.places() {

@@ -1,6 +1,5 @@
 //! A database of a running or a local server as a target.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -26,11 +25,11 @@ use super::watch::PostgresWatch;
 use engine::activity::{ONLY_MEASURED, ONLY_OBSERVED};
 use engine::catalogue::Source;
 use engine::{
-    Activity, Backup, Cooled, Counters, ErrorKind, Feature, Result, Session, SessionsLeft,
-    Snapshot, Target, TargetError, TargetUrl, Wanted, Watch,
+    Activity, Backup, Cooled, Counters, Feature, Result, Session, SessionsLeft, Snapshot, Target,
+    TargetError, TargetUrl, Wanted, Watch,
 };
 use engine::{open_sessions, session_settings};
-use local_server::{ControlConnection, LocalServer, ServerSpec};
+use local_server::{ControlConnection, LocalServer};
 
 pub(super) const RULES: &str = include_str!("rules.toml");
 
@@ -53,8 +52,7 @@ pub(super) struct PostgresTarget {
 impl PostgresTarget {
     /// Starts a server of dbdyno's own, and opens it.
     pub(super) fn open_local(url: &TargetUrl) -> Result<Self> {
-        let spec = ServerSpec::from_url(&PostgresServer, url)?;
-        Self::of_server(LocalServer::start(&PostgresServer, &spec)?, url)
+        Self::of_server(LocalServer::start_for(&PostgresServer, url)?, url)
     }
 
     fn of_server(server: LocalServer, url: &TargetUrl) -> Result<Self> {
@@ -100,9 +98,6 @@ impl PostgresTarget {
         let mut connection = Connection::open(&endpoint, OF_OBSERVERS)?;
         let mut facts = guard::see(&mut connection, false)?;
         facts.is_observed = true;
-        facts.is_pooled = connection.is_pooled();
-        facts.tls = connection.tls();
-        facts.is_weak_logon = connection.is_weak_logon();
         Ok(Self {
             scheme: "postgres",
             url: url.to_string(),
@@ -121,7 +116,7 @@ impl PostgresTarget {
         scheme: &'static str,
         url: String,
         endpoint: Endpoint,
-        (mut set_up, mut facts): (SetUp, Facts),
+        (mut set_up, facts): (SetUp, Facts),
         (mut connection, control): (Connection, ControlConnection<Connection>),
     ) -> Result<Self> {
         if facts.read_only.is_none() {
@@ -131,9 +126,6 @@ impl PostgresTarget {
             Some(server) => TableSpaces::make(&mut connection, server)?,
             None => TableSpaces::default(),
         };
-        facts.is_pooled = connection.is_pooled();
-        facts.tls = connection.tls();
-        facts.is_weak_logon = connection.is_weak_logon();
         if !set_up.session.is_empty() {
             // On a connection that goes at once: this one reads the server's own settings.
             let mut trial = Connection::open(&endpoint, OF_SESSIONS)?;
@@ -316,7 +308,7 @@ impl Target for PostgresTarget {
 
     fn open_session(&self) -> Result<Box<dyn Session>> {
         if self.facts.is_observed {
-            return Err(TargetError::new(ErrorKind::Statement, ONLY_OBSERVED));
+            return Err(TargetError::statement(ONLY_OBSERVED));
         }
         let mut connection = self.connect()?;
         connection.batch(&threads_sql(self.threads()))?;
@@ -365,15 +357,10 @@ impl Target for PostgresTarget {
     }
 
     fn running_since(&self) -> Option<String> {
-        if self.control.server().is_some() {
-            return None;
-        }
         let sql = "SELECT to_char(pg_postmaster_start_time() AT TIME ZONE 'UTC', \
                    'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"')";
-        let ask = || self.with_control(|control| control.texts(sql, &[]));
-        // The session may have ended with the server's last life; the next one is of this life.
-        let rows = ask().or_else(|_| ask()).ok()?;
-        rows.into_iter().flatten().next().flatten()
+        let cell = |rows: Vec<Vec<Option<String>>>| rows.into_iter().flatten().next().flatten();
+        self.control.running_since(|| self.texts(sql).map(cell))
     }
 
     fn read_only(&self) -> Option<String> {
@@ -435,10 +422,7 @@ impl Target for PostgresTarget {
     }
 
     fn cool(&self) -> Result<Cooled> {
-        match (self.control).own_server_to("restart it or drop its page cache") {
-            Ok(server) => self.control.without_sessions(|| server.cool()),
-            Err(why) => Ok(Cooled::Lukewarm(why.message)),
-        }
+        self.control.cool("restart it or drop its page cache")
     }
 
     fn source(&self) -> Result<Box<dyn Source>> {
@@ -448,9 +432,8 @@ impl Target for PostgresTarget {
     }
 
     fn backup(&self) -> std::result::Result<&dyn Backup, String> {
-        let server = self.control.server().ok_or(NOT_LOCAL)?;
-        let whole = server.keeps_with_its_data_but(&[Purpose::Log]);
-        whole.map(|()| self as &dyn Backup).map_err(|e| e.message)
+        self.control.backed_up_server(&[Purpose::Log], NOT_LOCAL)?;
+        Ok(self)
     }
 
     fn secondary_schema(&self, name: &str) -> Result<Arc<dyn Target>> {
@@ -491,11 +474,7 @@ impl Target for PostgresTarget {
     }
 
     fn snapshot(&self) -> std::result::Result<&dyn Snapshot, String> {
-        let server = self.control.own_server();
-        server
-            .and_then(|server| server.keeps_with_its_data_but(&[]))
-            .map(|()| self as &dyn Snapshot)
-            .map_err(|error| error.message)
+        self.control.snapshot()
     }
 
     fn threads(&self) -> u32 {
@@ -508,28 +487,14 @@ impl Target for PostgresTarget {
 
     fn set_threads(&self, threads: u32) -> Result<()> {
         if !(1..=self.threads_max()).contains(&threads) {
-            return Err(TargetError::new(
-                ErrorKind::Statement,
-                format!(
-                    "PostgreSQL: {threads} processes per statement exceed the server's {} parallel workers plus the \
-                     session process; raise max_parallel_workers and max_worker_processes",
-                    self.facts.workers_max
-                ),
-            ));
+            return Err(TargetError::statement(format!(
+                "PostgreSQL: {threads} processes per statement exceed the server's {} parallel workers plus the \
+                 session process; raise max_parallel_workers and max_worker_processes",
+                self.facts.workers_max
+            )));
         }
         self.threads.store(threads, Ordering::Relaxed);
         Ok(())
-    }
-
-    fn set_compression(&self, compressed: bool) -> Result<()> {
-        if compressed {
-            Err(TargetError::new(
-                ErrorKind::Statement,
-                "PostgreSQL does not store tables compressed",
-            ))
-        } else {
-            Ok(())
-        }
     }
 
     fn watch(&self) -> Result<Option<Box<dyn Watch>>> {
@@ -540,7 +505,7 @@ impl Target for PostgresTarget {
 
     fn activity(&self, wanted: Wanted) -> Result<Box<dyn Activity>> {
         if !self.facts.is_observed {
-            return Err(TargetError::new(ErrorKind::Statement, ONLY_MEASURED));
+            return Err(TargetError::statement(ONLY_MEASURED));
         }
         let activity = PostgresActivity::open(&self.endpoint, &self.facts, wanted)?;
         Ok(Box::new(activity))
@@ -548,30 +513,5 @@ impl Target for PostgresTarget {
 
     fn setting_rules(&self) -> &'static str {
         RULES
-    }
-
-    fn storage_of(&self, _table: &str) -> Result<BTreeMap<String, u64>> {
-        Ok(BTreeMap::new())
-    }
-}
-
-impl Snapshot for PostgresTarget {
-    fn label(&self) -> Result<Option<String>> {
-        self.control.own_server()?.snapshot_label()
-    }
-
-    fn take(&self, label: &str) -> Result<Cooled> {
-        let server = self.control.own_server()?;
-        self.control
-            .without_sessions(|| server.take_snapshot(label))
-    }
-
-    fn restore(&self) -> Result<Cooled> {
-        let server = self.control.own_server()?;
-        self.control.without_sessions(|| server.restore_snapshot())
-    }
-
-    fn remove(&self) -> Result<()> {
-        self.control.own_server()?.remove_snapshot()
     }
 }

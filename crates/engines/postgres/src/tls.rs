@@ -1,8 +1,8 @@
 //! TLS as a URL or libpq's variables ask for it.
 
 use super::wire::Binding;
-use engine::{ErrorKind, Result, TargetError, TargetUrl};
-use net::tls::{Said, TlsClient, TlsOptions, Words};
+use engine::{Result, TargetError, TargetUrl};
+use net::tls::{Said, TlsClient, TlsOptions};
 
 /// The protocol's name within TLS.
 const PROTOCOL: &[u8] = b"postgresql";
@@ -19,9 +19,6 @@ pub(super) struct TlsSettings {
 impl TlsSettings {
     /// Options of the URL, else of libpq's variables. Through a Unix socket (`is_socket`) there is
     /// no TLS: variables do not count there.
-    ///
-    /// # Errors
-    /// When the settings contradict each other, or leave open what is measured.
     pub fn from_url(url: &TargetUrl, is_socket: bool) -> Result<Self> {
         Self::from(url, is_socket, |name| std::env::var(name).ok())
     }
@@ -31,64 +28,50 @@ impl TlsSettings {
         is_socket: bool,
         variable: impl Fn(&str) -> Option<String>,
     ) -> Result<Self> {
-        let said = |key: &str, name: &str| {
-            let of_url = url.settings.get(key).map(|value| Said {
-                by: key.to_owned(),
-                value: value.clone(),
-            });
-            let of_variable = || {
-                let value = variable(name).filter(|value| !value.is_empty() && !is_socket)?;
-                let by = format!("${name}");
-                Some(Said { by, value })
-            };
-            of_url.or_else(of_variable)
+        let of_variable = |key: &str| {
+            let name = format!("PG{}", key.to_ascii_uppercase().replace('_', ""));
+            let value = variable(&name).filter(|value| !value.is_empty() && !is_socket)?;
+            let by = format!("${name}");
+            Some(Said { by, value })
         };
-        let asked = TlsOptions::from_words(&Words {
-            mode: said("sslmode", "PGSSLMODE"),
-            roots: said("sslrootcert", "PGSSLROOTCERT"),
-            certificate: said("sslcert", "PGSSLCERT"),
-            key: said("sslkey", "PGSSLKEY"),
-        })?;
-        let asked = asked.filter(|asked| !(is_socket && asked.is_optional));
-        if asked.is_some() && is_socket {
-            return wrong(
-                "TLS through a Unix socket does not exist: the kernel keeps others out; remove sslmode, or name a host".into(),
-            );
-        }
-        let negotiation = said("sslnegotiation", "PGSSLNEGOTIATION");
+        let asked = TlsOptions::from_url(url, is_socket, of_variable)?;
+        let said = |key: &str| Said::in_url(url, key).or_else(|| of_variable(key));
+        let negotiation = said("sslnegotiation");
         let is_direct = match negotiation.as_ref().map(|s| (s, s.value.as_str())) {
             None | Some((_, "postgres")) => false,
             Some((_, "direct")) if asked.as_ref().is_some_and(|a| !a.is_optional) => true,
             // A variable is for many servers, also for those without TLS.
             Some((said, "direct")) if said.by.starts_with('$') => false,
             Some((_, "direct")) => {
-                return wrong("sslnegotiation=direct needs TLS; add sslmode=verify-full".into());
+                return Err(TargetError::statement(
+                    "sslnegotiation=direct needs TLS; add sslmode=verify-full",
+                ));
             }
             Some((said, other)) => {
-                return wrong(format!(
+                return Err(TargetError::statement(format!(
                     "{}={} is neither postgres nor direct",
                     said.by,
                     other.escape_debug()
-                ));
+                )));
             }
         };
-        let binding = said("channel_binding", "PGCHANNELBINDING");
+        let binding = said("channel_binding");
         let binding = match binding.as_ref().map(|s| (s, s.value.as_str())) {
             None | Some((_, "prefer")) => Binding::Possible,
             Some((_, "disable")) => Binding::Never,
             Some((_, "require")) if asked.is_some() => Binding::Required,
             Some((said, "require")) => {
-                return wrong(format!(
+                return Err(TargetError::statement(format!(
                     "{}=require binds the login to the server's certificate, which needs TLS; add sslmode=verify-full",
                     said.by
-                ));
+                )));
             }
             Some((said, other)) => {
-                return wrong(format!(
+                return Err(TargetError::statement(format!(
                     "{}={} is not disable, prefer or require",
                     said.by,
                     other.escape_debug()
-                ));
+                )));
             }
         };
         Ok(Self {
@@ -99,19 +82,12 @@ impl TlsSettings {
     }
 
     /// How connections are made; `None` without TLS.
-    ///
-    /// # Errors
-    /// When a file cannot be used.
     pub fn client(&self) -> Result<Option<TlsClient>> {
         let asked = self.asked.as_ref();
         asked
             .map(|asked| TlsClient::new(asked, Some(PROTOCOL), self.is_direct))
             .transpose()
     }
-}
-
-fn wrong<T>(message: String) -> Result<T> {
-    Err(TargetError::new(ErrorKind::Statement, message))
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The server's version.
 
-use engine::{ErrorKind, Result, TargetError};
+use engine::{Result, TargetError};
 
 /// The oldest server that the statements here are written for.
 const VERSION_MIN: u32 = 12;
@@ -9,19 +9,13 @@ const VERSION_MIN: u32 = 12;
 pub(super) const VERSION_OF_FLUSH: u32 = 15;
 
 /// The major version, from what the server says of itself.
-///
-/// # Errors
-/// When it is too old.
 pub(super) fn major(version: &str) -> Result<u32> {
     let digits = version.split(|c: char| !c.is_ascii_digit()).next();
     let major = digits.and_then(|d| d.parse().ok()).unwrap_or(0);
     if major >= VERSION_MIN {
         return Ok(major);
     }
-    Err(TargetError::new(
-        ErrorKind::Unreachable,
-        format!(
-            "PostgreSQL {version} is too old; dbdyno needs {VERSION_MIN} or later, and 15 or later for all figures"
-        ),
-    ))
+    Err(TargetError::unreachable(format!(
+        "PostgreSQL {version} is too old; dbdyno needs {VERSION_MIN} or later, and 15 or later for all figures"
+    )))
 }

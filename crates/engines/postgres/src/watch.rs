@@ -43,9 +43,6 @@ pub(super) struct PostgresWatch {
 impl PostgresWatch {
     /// Connects and prepares what is asked often; on a server of dbdyno's own the extension is made where its
     /// library is loaded.
-    ///
-    /// # Errors
-    /// When the server lets no further connection in.
     pub(super) fn open(endpoint: &Endpoint, major: u32, is_own_server: bool) -> Result<Self> {
         let mut connection = Connection::open(endpoint, OF_SESSIONS)?;
         let pid = processes::own(&mut connection)?;

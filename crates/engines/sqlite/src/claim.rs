@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use archive::lock_file::{LockError, LockFile, lock_path};
 
-use engine::{ErrorKind, Result, TargetError};
+use engine::{Result, TargetError};
 
 /// The locks of this process by their files, with the number of targets that share each: both sides of a study may work on
 /// one database.
@@ -65,18 +65,12 @@ fn is_nowhere(error: &io::Error) -> bool {
 fn refused(path: &Path, error: &LockError) -> TargetError {
     let path = path.display();
     match error {
-        LockError::Held => TargetError::new(
-            ErrorKind::Foreign,
-            format!(
-                "SQLite: another dbdyno process is using {path}; wait until that process has ended, or use a separate path"
-            ),
-        ),
-        LockError::Foreign { .. } => {
-            TargetError::new(ErrorKind::Foreign, format!("SQLite: {error}"))
-        }
-        LockError::Io { .. } => TargetError::new(
-            ErrorKind::Unreachable,
-            format!("SQLite: {path} cannot be used: {error}; check that its directory is writable"),
-        ),
+        LockError::Held => TargetError::foreign(format!(
+            "SQLite: another dbdyno process is using {path}; wait until that process has ended, or use a separate path"
+        )),
+        LockError::Foreign { .. } => TargetError::foreign(format!("SQLite: {error}")),
+        LockError::Io { .. } => TargetError::unreachable(format!(
+            "SQLite: {path} cannot be used: {error}; check that its directory is writable"
+        )),
     }
 }

@@ -26,13 +26,10 @@ use engine::{ErrorKind, Result, TargetError, database_file};
 fn resolved(path: &Path) -> Result<PathBuf> {
     let real = database_file::resolved("SQLite", path)?;
     match archive::companions::foreign(&real) {
-        Ok(Some(foreign)) => Err(TargetError::new(
-            ErrorKind::Foreign,
-            format!(
-                "SQLite: {} is no file of SQLite and would be overwritten; move it, or choose another path",
-                foreign.display()
-            ),
-        )),
+        Ok(Some(foreign)) => Err(TargetError::foreign(format!(
+            "SQLite: {} is no file of SQLite and would be overwritten; move it, or choose another path",
+            foreign.display()
+        ))),
         // Opening an unreadable file fails with a better message.
         Ok(None) | Err(_) => Ok(real),
     }

@@ -8,12 +8,37 @@ use super::target::backup;
 use super::target::{SetUp, SqliteTarget};
 use engine::catalogue::Source;
 use engine::inspection::Inspection;
-use engine::url::{Foreign, Meaning};
+use engine::url::Foreign;
 use engine::{BackupMethod, Result, Target, TargetUrl};
 use engine::{Engine, EngineInfo};
 
 /// The engines of this crate.
 pub const ENGINES: engine::Engines = engine::Engines(&[&Sqlite]);
+
+/// Settings of other clients, and their meaning here.
+const FOREIGN: &[Foreign] = &[
+    Foreign::only(
+        "mode",
+        &["rw", "rwc"],
+        "leave it out: what a run measures is written, and sources (--from) are never written; memory is sqlite: alone",
+    ),
+    Foreign::nothing(
+        "psow timeout busy_timeout connection_limit",
+        "dbdyno's sessions have a cache each, and wait for each other as long as it takes",
+    ),
+    Foreign::never(
+        "place.log",
+        "SQLite keeps its log next to the database; put the database on the device that the log needs",
+    ),
+    Foreign::never(
+        "place.temporary",
+        "SQLite reads the directory of its temporary files from the environment; set SQLITE_TMPDIR",
+    ),
+    Foreign::never(
+        "vfs nolock immutable modeof",
+        "dbdyno uses SQLite's own files and locks; leave it out",
+    ),
+];
 
 pub struct Sqlite;
 
@@ -27,42 +52,11 @@ impl Engine for Sqlite {
     }
 
     fn foreign_settings(&self) -> &'static [Foreign] {
-        &[
-            Foreign {
-                names: &["mode"],
-                meaning: Meaning::NothingIf(
-                    &["rw", "rwc"],
-                    "leave it out: what a run measures is written, and sources (--from) are never written; memory is sqlite: alone",
-                ),
-            },
-            Foreign {
-                names: &["psow", "timeout", "busy_timeout", "connection_limit"],
-                meaning: Meaning::Nothing(
-                    "dbdyno's sessions have a cache each, and wait for each other as long as it takes",
-                ),
-            },
-            Foreign {
-                names: &["place.log"],
-                meaning: Meaning::Never(
-                    "SQLite keeps its log next to the database; put the database on the device that the log needs",
-                ),
-            },
-            Foreign {
-                names: &["place.temporary"],
-                meaning: Meaning::Never(
-                    "SQLite reads the directory of its temporary files from the environment; set SQLITE_TMPDIR",
-                ),
-            },
-            Foreign {
-                names: &["vfs", "nolock", "immutable", "modeof"],
-                meaning: Meaning::Never("dbdyno uses SQLite's own files and locks; leave it out"),
-            },
-        ]
+        FOREIGN
     }
 
     fn info(&self) -> EngineInfo {
         EngineInfo {
-            scheme: "sqlite",
             title: "SQLite, embedded row store (built in)",
             version: Ok(rusqlite::version().to_owned()),
         }

@@ -16,8 +16,8 @@ use engine::session::too_many_texts;
 use engine::tied::Tied;
 use engine::value::Identities;
 use engine::{
-    BulkRow, Counters, ErrorKind, Fetched, FirstRow, Result, RowSource, Session, Statement,
-    TEXTS_MAX, TargetError, Value,
+    BulkRow, Counters, Fetched, FirstRow, Result, RowSource, Session, Statement, TEXTS_MAX,
+    TargetError, Value,
 };
 
 /// A WAL frame is a page with this header in front (SQLite file format, section 4.1).
@@ -315,13 +315,10 @@ impl Session for SqliteSession {
         if column < columns {
             return Ok(());
         }
-        Err(TargetError::new(
-            ErrorKind::Statement,
-            format!(
-                "SQLite: the result has {columns} columns and no column {}",
-                column + 1
-            ),
-        ))
+        Err(TargetError::statement(format!(
+            "SQLite: the result has {columns} columns and no column {}",
+            column + 1
+        )))
     }
 
     fn fetch_first(
@@ -392,10 +389,9 @@ impl Session for SqliteSession {
             )
             .map_err(|e| explain(&format!("cannot read the columns of {table}"), &e))?;
         if columns == 0 || columns as usize > COLUMNS_MAX {
-            return Err(TargetError::new(
-                ErrorKind::Statement,
-                format!("SQLite: table {table} has {columns} columns; it cannot be loaded"),
-            ));
+            return Err(TargetError::statement(format!(
+                "SQLite: table {table} has {columns} columns; it cannot be loaded"
+            )));
         }
         let marks = vec!["?"; columns as usize].join(",");
         let mut insert = self.compile(&format!("INSERT INTO main.{table} VALUES ({marks})"))?;

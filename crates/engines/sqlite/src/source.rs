@@ -16,7 +16,7 @@ use engine::catalogue::{
 };
 use engine::open_sessions::OpenSession;
 use engine::plain::days_of;
-use engine::{ErrorKind, Result, TargetError, TargetUrl};
+use engine::{Result, TargetError, TargetUrl};
 use kinds::{find_kinds, kind_of};
 use wait::Waiting;
 
@@ -458,7 +458,7 @@ fn shortened(text: &[u8]) -> String {
 }
 
 fn statement(message: String) -> TargetError {
-    TargetError::new(ErrorKind::Statement, format!("SQLite: {message}"))
+    TargetError::statement(format!("SQLite: {message}"))
 }
 
 #[cfg(test)]

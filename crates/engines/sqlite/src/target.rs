@@ -111,10 +111,7 @@ impl SetUp {
         let number = |key: &str, default: u64| match url.settings.get(key) {
             None => Ok(default),
             Some(text) => text.parse().map_err(|_| {
-                TargetError::new(
-                    ErrorKind::Statement,
-                    format!("setting {key}={text} of {url} is not a number"),
-                )
+                TargetError::statement(format!("setting {key}={text} of {url} is not a number"))
             }),
         };
         let synchronous = url
@@ -122,12 +119,9 @@ impl SetUp {
             .get("synchronous")
             .map_or("FULL", |s| s.as_str());
         if !["FULL", "NORMAL", "EXTRA", "OFF"].contains(&synchronous) {
-            return Err(TargetError::new(
-                ErrorKind::Statement,
-                format!(
-                    "setting synchronous={synchronous} of {url} is not FULL, NORMAL, EXTRA or OFF"
-                ),
-            ));
+            return Err(TargetError::statement(format!(
+                "setting synchronous={synchronous} of {url} is not FULL, NORMAL, EXTRA or OFF"
+            )));
         }
         Ok(Self {
             page_bytes: number("page_size", PAGE_BYTES_DEFAULT)?,
@@ -201,10 +195,9 @@ impl SqliteTarget {
     /// The file beside this one.
     fn secondary_url(&self, name: &str) -> Result<TargetUrl> {
         let url = TargetUrl::read_back(&self.url);
-        let url = url.map_err(|e| TargetError::new(ErrorKind::Statement, e.to_string()))?;
+        let url = url.map_err(|e| TargetError::statement(e.to_string()))?;
         if url.path.is_empty() {
-            Err(TargetError::new(
-                ErrorKind::Statement,
+            Err(TargetError::statement(
                 "SQLite: an in-memory database has no secondary schema; name a file",
             ))
         } else {
@@ -279,11 +272,6 @@ impl Target for SqliteTarget {
         Ok(paths)
     }
 
-    fn counters(&self) -> Counters {
-        // SQLite counts per connection; the sessions of a point are summed by their user.
-        Counters::default()
-    }
-
     /// Pages that the cache does not have come from the data file or from the log; the library does not tell which. Of a
     /// checkpoint's writes into the data file, and of temporary files, it counts nothing.
     fn file_io(&self, counters: &Counters) -> Vec<FileIo> {
@@ -342,18 +330,17 @@ impl Target for SqliteTarget {
             c.execute_batch("PRAGMA shrink_memory")
         })?;
         files::cool(path).map_err(|e| {
-            TargetError::new(
-                ErrorKind::Unreachable,
-                format!("cannot drop the page cache of {}: {e}", path.display()),
-            )
+            TargetError::unreachable(format!(
+                "cannot drop the page cache of {}: {e}",
+                path.display()
+            ))
         })
     }
 
     fn source(&self) -> Result<Box<dyn Source>> {
         match &self.place {
             Location::File(path) => Ok(Box::new(SqliteSource::of_file(path, &self.url))),
-            Location::Memory(_) => Err(TargetError::new(
-                ErrorKind::Statement,
+            Location::Memory(_) => Err(TargetError::statement(
                 "SQLite: a column store cannot be populated from an in-memory database; name a file",
             )),
         }
@@ -394,24 +381,5 @@ impl Target for SqliteTarget {
                 Err("this database is in memory; name a file to back it up".into())
             }
         }
-    }
-
-    fn threads(&self) -> u32 {
-        1
-    }
-
-    fn set_threads(&self, _threads: u32) -> Result<()> {
-        Err(TargetError::new(
-            ErrorKind::Statement,
-            "SQLite runs each statement on one thread",
-        ))
-    }
-
-    fn set_compression(&self, _compressed: bool) -> Result<()> {
-        Ok(())
-    }
-
-    fn storage_of(&self, _table: &str) -> Result<BTreeMap<String, u64>> {
-        Ok(BTreeMap::new())
     }
 }

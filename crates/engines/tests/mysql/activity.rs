@@ -6,15 +6,14 @@ use std::time::{Duration, Instant};
 
 use crate::processors::assert_one_of_two_works;
 use engine::{Activity, SessionSeen, Wanted};
-use local_server::{LocalServer, ServerSpec};
+use local_server::LocalServer;
 use mysql::local::MariaDbServer;
 
 const COMMITS: u32 = 25;
 
 pub fn server() -> LocalServer {
     let url = "mysql+local:?innodb_buffer_pool_size=32M&innodb_log_file_size=32M&innodb_flush_method=nosync";
-    let spec = ServerSpec::from_url(&MariaDbServer, &engines::parse(url).unwrap()).unwrap();
-    LocalServer::start(&MariaDbServer, &spec).unwrap()
+    LocalServer::start_for(&MariaDbServer, &engines::parse(url).unwrap()).unwrap()
 }
 
 fn client(server: &LocalServer) -> Command {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use engine::{BulkRow, Fetched, Result, RowSource, Session, Target, TargetError, Value};
 use engines::open;
-use local_server::{LocalServer, ServerSpec};
+use local_server::LocalServer;
 use mysql::local::MariaDbServer;
 
 /// Small, so that many fit beside each other.
@@ -40,8 +40,7 @@ pub fn server() -> LocalServer {
 /// One with these settings, each after an ampersand.
 pub fn server_with(settings: &str) -> LocalServer {
     let url = engines::parse(&format!("mysql+local:?{SMALL}{settings}")).unwrap();
-    let spec = ServerSpec::from_url(&MariaDbServer, &url).unwrap();
-    LocalServer::start(&MariaDbServer, &spec).unwrap()
+    LocalServer::start_for(&MariaDbServer, &url).unwrap()
 }
 
 /// URL of a database of `server` through its socket; `user` may be `USER:PASSWORD`.

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use crate::processors::assert_one_of_two_works;
 use engine::{Activity, SessionSeen, TargetUrl, Wanted};
-use local_server::{LocalServer, ServerSpec};
+use local_server::LocalServer;
 use postgres::local::PostgresServer;
 
 const COMMITS: u32 = 25;
@@ -18,8 +18,7 @@ pub fn server(settings: &str) -> LocalServer {
     let url = format!(
         "postgres+local:?version=15&shared_buffers=32MB&autovacuum=off&fsync=off{settings}"
     );
-    let spec = ServerSpec::from_url(&PostgresServer, &engines::parse(&url).unwrap()).unwrap();
-    LocalServer::start(&PostgresServer, &spec).unwrap()
+    LocalServer::start_for(&PostgresServer, &engines::parse(&url).unwrap()).unwrap()
 }
 
 pub fn url(server: &LocalServer) -> TargetUrl {

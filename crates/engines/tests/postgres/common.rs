@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use engine::{BulkRow, Fetched, Result, RowSource, Session, Target, TargetError, Value};
 use engines::open;
-use local_server::{LocalServer, ServerSpec};
+use local_server::LocalServer;
 use postgres::local::PostgresServer;
 
 use crate::pgbouncer::{PORT, Pooler};
@@ -40,8 +40,7 @@ pub fn server() -> LocalServer {
 pub fn server_with(settings: &str) -> LocalServer {
     let url = format!("postgres+local:?version=15&shared_buffers=16MB{settings}");
     let url = engines::parse(&url).unwrap();
-    let spec = ServerSpec::from_url(&PostgresServer, &url).unwrap();
-    LocalServer::start(&PostgresServer, &spec).unwrap()
+    LocalServer::start_for(&PostgresServer, &url).unwrap()
 }
 
 /// URL of a database of `server` through its socket.

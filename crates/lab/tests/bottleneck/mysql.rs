@@ -5,7 +5,7 @@ use ::mysql::local::MariaDbServer;
 use archive::{EventSource, Resource};
 use engine::{Target, Value};
 use lab::bottleneck::NAMED_PCT_MIN;
-use local_server::{LocalServer, ServerSpec};
+use local_server::LocalServer;
 
 use crate::common::{
     Judged, Work, drive, more_than_processors, my_turn, my_turn_on, open, working_client,
@@ -193,8 +193,7 @@ fn a_client_that_works_itself() {
 fn a_long_way_between_driver_and_server() {
     let _turn = my_turn();
     let url = engines::parse(SERVER).unwrap();
-    let spec = ServerSpec::from_url(&MariaDbServer, &url).unwrap();
-    let server = LocalServer::start(&MariaDbServer, &spec).unwrap();
+    let server = LocalServer::start_for(&MariaDbServer, &url).unwrap();
     let mut stage = open(&format!(
         "mysql://root@localhost/dbdyno?socket={}",
         server.socket_path().display()

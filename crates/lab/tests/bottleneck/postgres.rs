@@ -5,7 +5,7 @@ use ::postgres::local::PostgresServer;
 use archive::{BackgroundEvent, Resource};
 use engine::{Target, Value};
 use lab::bottleneck::NAMED_PCT_MIN;
-use local_server::{LocalServer, ServerSpec};
+use local_server::LocalServer;
 
 use crate::common::{
     Judged, Work, drive, more_than_processors, my_turn, my_turn_on, open, working_client,
@@ -203,8 +203,7 @@ fn a_client_that_works_itself_as_the_server_counts_it() {
 fn a_long_way_between_driver_and_server() {
     let _turn = my_turn();
     let url = engines::parse(SERVER).unwrap();
-    let spec = ServerSpec::from_url(&PostgresServer, &url).unwrap();
-    let server = LocalServer::start(&PostgresServer, &spec).unwrap();
+    let server = LocalServer::start_for(&PostgresServer, &url).unwrap();
     let port = long_way_to(&server.socket_path());
     let user = server.superuser();
     let target = open(&format!(

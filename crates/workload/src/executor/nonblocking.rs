@@ -2,7 +2,7 @@
 
 use std::os::fd::RawFd;
 
-use engine::{ErrorKind, Request, Result as TargetResult, Sent, TargetError};
+use engine::{Request, Result as TargetResult, Sent, TargetError};
 use load::{Failure, Turn};
 
 use super::{Ended, Executor, Next, Opening, Source};
@@ -303,8 +303,5 @@ impl<S: Source> load::NonblockingClient for Nonblocking<S> {
 
 #[cold]
 fn blocks() -> TargetError {
-    TargetError::new(
-        ErrorKind::Statement,
-        "the session no longer supports non-blocking requests",
-    )
+    TargetError::statement("the session no longer supports non-blocking requests")
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use archive::{CacheState, Remark, TransactionKind};
-use engine::{ErrorKind, Result, TargetError};
+use engine::{Result, TargetError};
 use load::{BlockingClient, NonblockingClient, Outcome};
 
 use super::{Exercise, Prepared};
@@ -67,7 +67,7 @@ impl Scripted {
             return Ok(());
         }
         let ready = Ready::new(&self.script, &self.bench.engine);
-        let ready = ready.map_err(|what| TargetError::new(ErrorKind::Statement, what))?;
+        let ready = ready.map_err(|what| TargetError::statement(what))?;
         let ready = Arc::new(ready);
         let base = self.sequences.load(Ordering::Relaxed);
         for job in 0..u64::from(jobs) {

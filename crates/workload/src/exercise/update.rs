@@ -1,7 +1,7 @@
 //! Transactions that update rows by primary key; afterwards the sum of all versions proves them.
 
 use archive::Remark;
-use engine::{ErrorKind, Result, Statement, TargetError, Value};
+use engine::{Result, Statement, TargetError, Value};
 use load::{BlockingClient, Done, Failure, Outcome};
 use stats::random::Random;
 
@@ -109,10 +109,9 @@ impl BlockingClient for Updater {
             for key in keys {
                 let changed = session.execute(statement, &[Value::Int(*key)])?;
                 if changed != 1 {
-                    return Err(TargetError::new(
-                        ErrorKind::Statement,
-                        format!("wrong effect: the update of key {key} changed {changed} rows instead of 1"),
-                    ));
+                    return Err(TargetError::statement(format!(
+                        "wrong effect: the update of key {key} changed {changed} rows instead of 1"
+                    )));
                 }
             }
             Ok(())

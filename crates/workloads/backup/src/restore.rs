@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use archive::{Point, Remark};
-use engine::{BackupMethod, BackupOptions, Method, Restored};
+use engine::{BackupMethod, BackupOptions, Method, RestoreOptions, Restored};
 
 use super::figures::{TB_PER_H, per};
 use super::proof::{self, Evidence, Proven};
@@ -53,12 +53,12 @@ pub fn restore_and_prove(
         copy_took,
         replay_took,
     } = (method.method)
-        .restore(
-            method.options,
-            evidence.point(),
-            &repository.backup(),
-            &repository.restored(),
-        )
+        .restore(&RestoreOptions {
+            options: method.options,
+            point: evidence.point(),
+            from: &repository.backup(),
+            into: &repository.restored(),
+        })
         .map_err(|e| failed(&e))?;
     let first_commit_took = proof::first_commit(target.as_ref()).map_err(|e| failed(&e))?;
     let proving = Instant::now();

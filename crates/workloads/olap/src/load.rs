@@ -8,7 +8,7 @@ use std::num::NonZero;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use engine::{ErrorKind, Session, Target, TargetError};
+use engine::{Session, Target, TargetError};
 use stats::words::bytes as words;
 use workload::loading::{Event, Observer, difference, in_parallel, sessions, share_out};
 use workload::owned::{ORDER_ENTRY_MARK, count, with_schema};
@@ -73,14 +73,13 @@ const GENERATOR_BYTES: u64 = 400_000_000;
 /// Otherwise the kernel would kill the process without a message.
 fn refuse_little_memory() -> Result<()> {
     match host::memory::limit_bytes() {
-        Some(bytes) if bytes < GENERATOR_BYTES => Err(OlapError::Target(TargetError::new(
-            ErrorKind::Unreachable,
-            format!(
+        Some(bytes) if bytes < GENERATOR_BYTES => {
+            Err(OlapError::Target(TargetError::unreachable(format!(
                 "generating the rows needs {} of memory, and the control group of dbdyno allows {}; raise its limit",
                 words(GENERATOR_BYTES),
                 words(bytes)
-            ),
-        ))),
+            ))))
+        }
         _ => Ok(()),
     }
 }

@@ -8,7 +8,7 @@
 use std::ops::Range;
 use std::sync::atomic::AtomicBool;
 
-use engine::{ErrorKind, Result, RowSource, Session, Statement, TargetError, Value};
+use engine::{Result, RowSource, Session, Statement, TargetError, Value};
 use tpchgen::distribution::Distributions;
 use tpchgen::generators::{LineItemGenerator, OrderGenerator};
 use tpchgen::text::TextPool;
@@ -181,14 +181,11 @@ impl Statements {
         if orders == set.orders() {
             Ok(orders + items)
         } else {
-            Err(TargetError::new(
-                ErrorKind::Statement,
-                format!(
-                    "{} changed {orders} orders instead of {}",
-                    function.code(),
-                    set.orders()
-                ),
-            ))
+            Err(TargetError::statement(format!(
+                "{} changed {orders} orders instead of {}",
+                function.code(),
+                set.orders()
+            )))
         }
     }
 

@@ -6,7 +6,7 @@ use std::fmt::{Display, Write};
 use std::hint::black_box;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use engine::{BulkRow, ErrorKind, Result, RowSource, TargetError, Value};
+use engine::{BulkRow, Result, RowSource, TargetError, Value};
 use tpchgen::dates::TPCHDate;
 use tpchgen::decimal::TPCHDecimal;
 use tpchgen::generators::{
@@ -124,7 +124,7 @@ impl<I: Iterator<Item: GeneratedRow>> GeneratedRows<'_, I> {
 impl<I: Iterator<Item: GeneratedRow>> RowSource for GeneratedRows<'_, I> {
     fn next_row(&mut self, sink: Sink<'_>) -> Result<bool> {
         if self.stop.load(Ordering::Relaxed) {
-            return Err(TargetError::new(ErrorKind::Statement, "interrupted"));
+            return Err(TargetError::statement("interrupted"));
         }
         if self.given == self.ahead.len() {
             self.make_ahead();

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use engine::{ErrorKind, Feature, Session, Target, TargetError};
+use engine::{Feature, Session, Target, TargetError};
 use workload::loading::{Event, Observer, difference, in_parallel, sessions, share_out};
 use workload::owned::{ANALYTICAL_MARK, count, with_schema};
 use workload::room;
@@ -67,7 +67,7 @@ fn load_all(
     files::tables(engine)?;
     // The history has no key (clause 1.3).
     if let Some(why) = target.lacks(Feature::KeylessTables) {
-        return Err(TargetError::new(ErrorKind::Statement, why).into());
+        return Err(TargetError::statement(why).into());
     }
     if options.foreign_keys && files::FOLDER.sql("foreign_keys", engine).is_none() {
         return Err(OltpError::ForeignKeys(engine.to_owned()));

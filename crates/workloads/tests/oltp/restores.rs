@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 
 use ::mysql::local::MariaDbServer;
 use engine::{Cooled, Session};
-use local_server::{LocalServer, ServerSpec};
+use local_server::LocalServer;
 use oltp::metadata::note_transactions;
 use oltp::{OltpError, Restored, Way, restore};
 
@@ -164,8 +164,7 @@ fn a_server_that_dbdyno_did_not_start_is_reloaded() {
     let url =
         engines::parse("mysql+local:?innodb_buffer_pool_size=64M&innodb_flush_log_at_trx_commit=0")
             .unwrap();
-    let spec = ServerSpec::from_url(&MariaDbServer, &url).unwrap();
-    let server = LocalServer::start(&MariaDbServer, &spec).unwrap();
+    let server = LocalServer::start_for(&MariaDbServer, &url).unwrap();
     let socket = server.socket_path().display().to_string();
     let database = Database::running(
         "mysql",

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant, SystemTime};
 use anyhow::Result;
 use archive::{Archive, Run, RunName, Until};
 use engine::conformance::CheckPlace;
-use engine::{ClockOffset, ErrorKind, Inspection, SCHEMA_MARK, TargetError, TargetUrl};
+use engine::{ClockOffset, Inspection, SCHEMA_MARK, TargetError, TargetUrl};
 use host::SystemClock;
 use host::inventory::Stated;
 use lab::study::{self, Side, StudyOptions};
@@ -418,9 +418,7 @@ fn is_interrupted(error: &anyhow::Error) -> bool {
 /// The temporary run cannot be resumed.
 fn without_run(error: anyhow::Error) -> anyhow::Error {
     match error.downcast::<LabError>() {
-        Ok(LabError::Broken { message, .. }) => {
-            TargetError::new(ErrorKind::Unreachable, message).into()
-        }
+        Ok(LabError::Broken { message, .. }) => TargetError::unreachable(message).into(),
         Ok(error) => error.into(),
         Err(error) => error,
     }

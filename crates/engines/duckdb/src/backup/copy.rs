@@ -10,7 +10,7 @@ use super::tools::{RESTORED, path_text, statement, verify_file};
 use engine::backup_adapter::Adapter;
 use engine::file_snapshot::copy::sync;
 use engine::register::quoted;
-use engine::{BackedUp, BackupMethod, BackupOptions, Method, Restored, Result};
+use engine::{BackedUp, BackupMethod, BackupOptions, Method, RestoreOptions, Restored, Result};
 
 /// The database in a repository.
 const FILE: &str = "backup.duckdb";
@@ -66,13 +66,8 @@ impl Method for Copied<'_> {
         verify_file(self.0.instance.loaded, &from.join(FILE))
     }
 
-    fn restore(
-        &self,
-        _options: BackupOptions,
-        _point: Option<&str>,
-        from: &Path,
-        into: &Path,
-    ) -> Result<Restored> {
+    fn restore(&self, of: &RestoreOptions<'_>) -> Result<Restored> {
+        let RestoreOptions { from, into, .. } = *of;
         let begun = Instant::now();
         let file = into.join(RESTORED);
         let copied = fs::copy(from.join(FILE), &file);

@@ -10,7 +10,7 @@ use super::tools::{Bare, RESTORED, path_text, statement};
 use engine::backup_adapter::Adapter;
 use engine::file_snapshot::copy::sync;
 use engine::register::quoted;
-use engine::{BackedUp, BackupMethod, BackupOptions, Method, Restored, Result};
+use engine::{BackedUp, BackupMethod, BackupOptions, Method, RestoreOptions, Restored, Result};
 
 const PARQUET: &str = "parquet";
 /// Usual level of zstd in DuckDB.
@@ -68,13 +68,13 @@ impl Method for Exported<'_> {
         Ok(None)
     }
 
-    fn restore(
-        &self,
-        options: BackupOptions,
-        _point: Option<&str>,
-        from: &Path,
-        into: &Path,
-    ) -> Result<Restored> {
+    fn restore(&self, of: &RestoreOptions<'_>) -> Result<Restored> {
+        let RestoreOptions {
+            options,
+            from,
+            into,
+            ..
+        } = *of;
         let begun = Instant::now();
         let file = into.join(RESTORED);
         let set_up = SetUp {

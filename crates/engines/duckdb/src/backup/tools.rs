@@ -13,7 +13,7 @@ use super::super::target::DuckDbTarget;
 use engine::TargetUrl;
 use engine::file_snapshot::copy::sync;
 use engine::register::quoted;
-use engine::{BackupOptions, ErrorKind, OWN_TABLES, Restored, Result, Target, TargetError};
+use engine::{BackupOptions, OWN_TABLES, Restored, Result, Target, TargetError};
 
 /// The database that a backup becomes.
 pub(super) const RESTORED: &str = "restored.duckdb";
@@ -62,11 +62,7 @@ impl DuckDbTarget {
         target
             .open_session()?
             .texts("SELECT count(*) FROM duckdb_tables()")?;
-        Ok(Restored {
-            target: Arc::new(target),
-            copy_took,
-            replay_took: begun.elapsed().saturating_sub(copy_took),
-        })
+        Ok(Restored::since(begun, copy_took, Arc::new(target)))
     }
 }
 
@@ -154,5 +150,5 @@ pub(super) fn path_text(path: &Path) -> Result<&str> {
 }
 
 pub(super) fn statement(what: &str) -> TargetError {
-    TargetError::new(ErrorKind::Statement, format!("DuckDB: {what}"))
+    TargetError::statement(format!("DuckDB: {what}"))
 }

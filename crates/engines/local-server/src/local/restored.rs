@@ -10,7 +10,7 @@ use std::process::Command;
 use super::LocalServer;
 use crate::{Account, failed, place};
 use engine::url::PLACE;
-use engine::{ErrorKind, Result, TargetError, TargetUrl};
+use engine::{Result, TargetError, TargetUrl};
 
 impl LocalServer {
     /// True if the user of the servers can reach a directory.
@@ -21,15 +21,12 @@ impl LocalServer {
         if !self.account.is_changed_to || self.account.reaches(directory) {
             Ok(())
         } else {
-            Err(TargetError::new(
-                ErrorKind::Statement,
-                format!(
-                    "the user {} of the server cannot access {}, where the backup would be restored; make it and its parent \
-                     directories accessible (chmod o+x), or choose another directory with repository",
-                    self.account.name,
-                    directory.display()
-                ),
-            ))
+            Err(TargetError::statement(format!(
+                "the user {} of the server cannot access {}, where the backup would be restored; make it and its parent \
+                 directories accessible (chmod o+x), or choose another directory with repository",
+                self.account.name,
+                directory.display()
+            )))
         }
     }
 
@@ -55,7 +52,7 @@ impl LocalServer {
                 "the path {} is not UTF-8; choose another",
                 directory.display()
             );
-            TargetError::new(ErrorKind::Statement, what)
+            TargetError::statement(what)
         })?;
         let mut url = url.clone().with_path(path);
         url.settings.retain(|key, _| !key.starts_with(PLACE));

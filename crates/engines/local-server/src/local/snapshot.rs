@@ -7,7 +7,7 @@ use archive::Purpose;
 use super::LocalServer;
 use crate::{Apart, cache, process};
 use engine::file_snapshot::FileSnapshot;
-use engine::{Cooled, ErrorKind, Result, TargetError};
+use engine::{Cooled, Result, TargetError};
 
 const ORPHANS_TIME_MAX: Duration = Duration::from_secs(5);
 
@@ -20,12 +20,9 @@ impl LocalServer {
         let is_other = |apart: &&Apart| !kinds.iter().any(|of| **apart == Apart::Kind(*of));
         match self.layout.places.keys().find(is_other) {
             None => Ok(()),
-            Some(apart) => Err(TargetError::new(
-                ErrorKind::Statement,
-                format!(
-                    "files lie apart from its data (place.{apart}), and only both together could be brought back"
-                ),
-            )),
+            Some(apart) => Err(TargetError::statement(format!(
+                "files lie apart from its data (place.{apart}), and only both together could be brought back"
+            ))),
         }
     }
 
@@ -46,7 +43,7 @@ impl LocalServer {
         let taken = self.files().take(label);
         let cooled = self.forget_all();
         self.launch()?;
-        taken.and(cooled)
+        taken.and(cooled).map(|cooled| self.unless_reloaded(cooled))
     }
 
     /// Ends it without order, puts the copy in the place of its data, and starts it with nothing of them in
@@ -64,7 +61,7 @@ impl LocalServer {
         self.files().restore()?;
         let cooled = self.forget_all()?;
         self.launch()?;
-        Ok(cooled)
+        Ok(self.unless_reloaded(cooled))
     }
 
     /// Removes the copy.

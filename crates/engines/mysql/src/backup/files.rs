@@ -13,7 +13,9 @@ use engine::backup::run;
 use engine::backup_adapter::Adapter;
 use engine::failed;
 use engine::file_snapshot::copy;
-use engine::{BackedUp, BackupMethod, BackupOptions, Method, Restored, Result, Target};
+use engine::{
+    BackedUp, BackupMethod, BackupOptions, Method, RestoreOptions, Restored, Result, Target,
+};
 use local_server::Version;
 
 const TOOL: &str = "mariadb-backup";
@@ -108,13 +110,8 @@ impl Method for Files<'_> {
         Ok(None)
     }
 
-    fn restore(
-        &self,
-        _options: BackupOptions,
-        _point: Option<&str>,
-        from: &Path,
-        into: &Path,
-    ) -> Result<Restored> {
+    fn restore(&self, of: &RestoreOptions<'_>) -> Result<Restored> {
+        let RestoreOptions { from, into, .. } = *of;
         let server = self.0.own_server()?;
         let begun = Instant::now();
         let data = server.data_inside(into)?;
@@ -135,11 +132,7 @@ impl Method for Files<'_> {
         server.hand_over(into)?;
         let url = server.url_of_restored(self.0.url(), into)?;
         let target: Arc<dyn Target> = Arc::new(MySqlTarget::open_local(&url)?);
-        Ok(Restored {
-            target,
-            copy_took,
-            replay_took: begun.elapsed().saturating_sub(copy_took),
-        })
+        Ok(Restored::since(begun, copy_took, target))
     }
 }
 

@@ -10,7 +10,7 @@ use super::super::target::MySqlTarget;
 use super::tools::{LOG_BYTES, argument, backed_up, how_to_get, statement};
 use engine::backup::run;
 use engine::backup_adapter::Adapter;
-use engine::{BackedUp, BackupMethod, BackupOptions, Method, Restored, Result};
+use engine::{BackedUp, BackupMethod, BackupOptions, Method, RestoreOptions, Restored, Result};
 use local_server::LocalServer;
 
 const TOOL: &str = "mydumper";
@@ -103,13 +103,13 @@ impl Method for Dump<'_> {
         Ok((!is_finished).then(|| format!("the file {METADATA} does not say that it is finished")))
     }
 
-    fn restore(
-        &self,
-        options: BackupOptions,
-        _point: Option<&str>,
-        from: &Path,
-        into: &Path,
-    ) -> Result<Restored> {
+    fn restore(&self, of: &RestoreOptions<'_>) -> Result<Restored> {
+        let RestoreOptions {
+            options,
+            from,
+            into,
+            ..
+        } = *of;
         let begun = Instant::now();
         let (server, url) = self.0.start_new(into)?;
         let mut command = self.tool(LOADER, &server, options)?;
@@ -117,10 +117,6 @@ impl Method for Dump<'_> {
         run(command)?;
         let copy_took = begun.elapsed();
         let loaded = MySqlTarget::of_server(server, &url)?;
-        Ok(Restored {
-            target: Arc::new(loaded),
-            copy_took,
-            replay_took: begun.elapsed().saturating_sub(copy_took),
-        })
+        Ok(Restored::since(begun, copy_took, Arc::new(loaded)))
     }
 }

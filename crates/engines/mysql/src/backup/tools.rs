@@ -10,7 +10,7 @@ use engine::backup::run;
 use engine::failed;
 use engine::file_snapshot::copy;
 use engine::{BackedUp, ErrorKind, Result, TargetError, TargetUrl};
-use local_server::{LocalServer, ServerSpec};
+use local_server::LocalServer;
 
 /// The log that a local server of MariaDB makes, whatever the size of its data (`innodb_log_file_size` in docs/SERVERS.md).
 pub(super) const LOG_BYTES: u64 = 1 << 30;
@@ -34,7 +34,7 @@ impl MySqlTarget {
     /// The server, which is dbdyno's own.
     pub(super) fn own_server(&self) -> Result<&LocalServer> {
         self.local_server()
-            .ok_or_else(|| TargetError::new(ErrorKind::Statement, NOT_LOCAL))
+            .ok_or_else(|| TargetError::statement(NOT_LOCAL))
     }
 
     /// A new server of this one's version, in an empty directory; with its URL.
@@ -42,8 +42,7 @@ impl MySqlTarget {
         let own = self.own_server()?;
         own.give(directory)?;
         let url = own.url_of_restored(self.url(), directory)?;
-        let spec = ServerSpec::from_url(&MariaDbServer, &url)?;
-        Ok((LocalServer::start(&MariaDbServer, &spec)?, url))
+        Ok((LocalServer::start_for(&MariaDbServer, &url)?, url))
     }
 
     /// A program of the server's installation.
@@ -85,5 +84,5 @@ pub(super) fn argument(name: &str, path: &Path) -> std::ffi::OsString {
 }
 
 pub(super) fn statement(what: &str) -> TargetError {
-    TargetError::new(ErrorKind::Statement, format!("MariaDB: {what}"))
+    TargetError::statement(format!("MariaDB: {what}"))
 }

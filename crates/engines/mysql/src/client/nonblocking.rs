@@ -4,17 +4,11 @@ use std::io;
 use std::os::fd::{AsRawFd, RawFd};
 
 use super::Client;
-use crate::explain::{explain, explain_wire};
+use crate::explain::explain;
 use crate::wire::{Event, StatementId, Wire, WireResult};
 use engine::nonblocking::Sent;
 use engine::{Result, TargetError, Value};
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Came {
-    All,
-    /// Nothing more is there yet, or something waits for room.
-    Part,
-}
+use net::stream::Buffers;
 
 /// A request of a group.
 #[derive(Debug, Clone, Copy)]
@@ -61,44 +55,30 @@ impl Client {
 
     #[inline]
     fn encoded(&mut self, encode: impl FnOnce(&mut Wire) -> WireResult<()>) -> Result<()> {
-        encode(&mut self.wire).map_err(|e| explain_wire(&e))
+        encode(&mut self.wire).map_err(TargetError::from)
     }
 
     /// Sends what may go and the socket takes; all of it when it may wait.
-    ///
-    /// # Errors
-    /// When the connection broke, with the server's last words.
     #[inline]
     pub(crate) fn try_send(&mut self, wait: bool) -> Result<Sent> {
         if self.is_broken {
             return Err(self.broken(None));
         }
-        while !self.wire.pending().is_empty() {
-            match self.stream.try_write(self.wire.pending(), wait) {
-                Ok(0) => return Err(self.broken(None)),
-                Ok(bytes) => self.wire.wrote(bytes),
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(Sent::Part),
-                Err(error) => return Err(self.last_words(error)),
-            }
-        }
-        Ok(Sent::All)
+        let sent = self.stream.send(&mut self.wire, wait);
+        sent.map_err(|error| self.last_words(error))
     }
 
     /// Takes the events that have come, up to the one that ends the group, for which it waits when it may. What
-    /// an answer sets free is sent.
+    /// an answer sets free is sent. False where more is to come, or something waits for room.
     ///
     /// A stream is read until it has nothing more, unless all has come: the end of a server that died in the middle
     /// of an answer may have been told together with that part, and is not told again.
-    ///
-    /// # Errors
-    /// When the connection broke.
     #[inline]
     pub(crate) fn try_take(
         &mut self,
         wait: bool,
         mut take: impl FnMut(Event, &Wire),
-    ) -> Result<Came> {
+    ) -> Result<bool> {
         if self.is_broken {
             return Err(self.broken(None));
         }
@@ -110,17 +90,17 @@ impl Client {
                     }
                     take(event, &self.wire);
                     if self.wire.is_idle() {
-                        return Ok(Came::All);
+                        return Ok(true);
                     }
                     if self.waits_for_room() && self.try_send(wait)? == Sent::Part {
-                        return Ok(Came::Part);
+                        return Ok(false);
                     }
                 }
-                Ok(None) if self.try_read(wait)? => {}
-                Ok(None) => return Ok(Came::Part),
+                Ok(None) if self.receive(wait)? => {}
+                Ok(None) => return Ok(false),
                 Err(error) => {
                     self.is_broken = true;
-                    return Err(explain_wire(&error));
+                    return Err(error.into());
                 }
             }
         }
@@ -128,24 +108,15 @@ impl Client {
 
     /// Reads once; false when there is nothing.
     #[inline]
-    fn try_read(&mut self, wait: bool) -> Result<bool> {
-        match self.stream.try_read(self.wire.room(), wait) {
-            Ok(0) => Err(self.broken(None)),
-            Ok(bytes) => {
-                self.wire.filled(bytes);
-                Ok(true)
-            }
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(true),
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(false),
-            Err(error) => Err(self.broken(Some(error))),
-        }
+    pub(super) fn receive(&mut self, wait: bool) -> Result<bool> {
+        let received = self.stream.receive(&mut self.wire, wait);
+        received.map_err(|error| self.broken(Some(error)))
     }
 
     /// A server that ends a session says why before it closes, which then is still to be read.
     #[cold]
     fn last_words(&mut self, error: io::Error) -> TargetError {
-        while let Ok(bytes @ 1..) = self.stream.try_read(self.wire.room(), false) {
-            self.wire.filled(bytes);
+        while let Ok(true) = self.stream.receive(&mut self.wire, false) {
             while let Ok(Some(event)) = self.wire.next_event() {
                 if let Event::Failed(said) = event {
                     self.is_broken = true;

@@ -23,9 +23,6 @@ fn limits(flavour: Flavour) -> &'static str {
 }
 
 /// A session of an observer; it is in no database.
-///
-/// # Errors
-/// When the server lets no further connection in.
 pub(crate) fn connect(access: &Access, flavour: Flavour) -> Result<Client> {
     let mut login = access.login();
     login.database = None;

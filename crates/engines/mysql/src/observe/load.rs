@@ -204,9 +204,6 @@ pub(super) struct Replicated {
 }
 
 /// All connections of a replica; none where the server is no replica.
-///
-/// # Errors
-/// When this user may not ask.
 pub(super) fn replica(asking: &mut Asking) -> Result<Vec<Replicated>> {
     let (sql, name, before) = match asking.flavour {
         Flavour::MariaDb => ("SHOW ALL SLAVES STATUS", 0, BEFORE),

@@ -3,8 +3,8 @@
 use crate::explain::explain;
 use crate::read::keep_row;
 use crate::wire::{Event, Wire};
+use engine::TargetError;
 use engine::nonblocking::Replies;
-use engine::{ErrorKind, TargetError};
 
 #[derive(Debug, Default)]
 pub(super) struct Group {
@@ -49,8 +49,7 @@ impl Group {
             }
             Event::Failed(error) => self.fail(explain("statement failed", &error), replies),
             Event::Secure | Event::Connected | Event::Prepared(_) | Event::Upload => {
-                let error = TargetError::new(
-                    ErrorKind::Unreachable,
+                let error = TargetError::unreachable(
                     "mysql: the server sent an unexpected reply; check that it is a MariaDB or MySQL server",
                 );
                 self.fail(error, replies);

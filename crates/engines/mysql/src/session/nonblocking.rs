@@ -8,7 +8,7 @@
 use std::os::fd::RawFd;
 
 use super::{BEGIN, BEGIN_READ, COMMIT, MySqlSession, ROLLBACK};
-use crate::client::{Came, ClientRequest};
+use crate::client::ClientRequest;
 use crate::wire::StatementId;
 use engine::Result;
 use engine::nonblocking::{Nonblocking, Replies, Request, Sent};
@@ -58,15 +58,14 @@ impl Nonblocking for MySqlSession {
     #[inline]
     fn receive(&mut self, replies: &mut Replies) -> Result<bool> {
         let Self { client, group, .. } = self;
-        let came = client.try_take(false, |event, wire| group.take(event, wire, replies))?;
-        Ok(came == Came::All)
+        client.try_take(false, |event, wire| group.take(event, wire, replies))
     }
 
     #[inline]
     fn await_replies(&mut self, replies: &mut Replies) -> Result<()> {
         let Self { client, group, .. } = self;
-        let came = client.try_take(true, |event, wire| group.take(event, wire, replies));
-        came.map(drop)
+        let is_all = client.try_take(true, |event, wire| group.take(event, wire, replies));
+        is_all.map(drop)
     }
 
     fn in_transaction(&self) -> bool {

@@ -12,24 +12,9 @@ const NO_HISTOGRAM: &str = "the server keeps sums of its waits but no distributi
                             is shown instead";
 
 /// Status variables that are read; versions have some of them only.
-const COUNTED: &[&str] = &[
-    "Innodb_row_lock_time",
-    "Innodb_row_lock_waits",
-    "Innodb_data_reads",
-    "Innodb_data_read",
-    "Innodb_data_writes",
-    "Innodb_data_written",
-    "Innodb_data_fsyncs",
-    "Innodb_os_log_fsyncs",
-    "Innodb_os_log_written",
-    "Innodb_log_writes",
-    "Innodb_log_waits",
-    "Innodb_buffer_pool_pages_flushed",
-    "Innodb_buffer_pool_pages_lru_flushed",
-    "Innodb_buffer_pool_wait_free",
-    "Innodb_page_size",
-    "Innodb_dblwr_pages_written",
-];
+const COUNTED: &str = "Innodb_row_lock_time Innodb_row_lock_waits Innodb_data_reads Innodb_data_read Innodb_data_writes Innodb_data_written \
+     Innodb_data_fsyncs Innodb_os_log_fsyncs Innodb_os_log_written Innodb_log_writes Innodb_log_waits Innodb_buffer_pool_pages_flushed \
+     Innodb_buffer_pool_pages_lru_flushed Innodb_buffer_pool_wait_free Innodb_page_size Innodb_dblwr_pages_written";
 
 pub(crate) struct Source {
     has_waits: bool,

@@ -38,9 +38,6 @@ pub(crate) struct Threads {
 
 impl Threads {
     /// Asks for the threads of sessions that were not seen before, and forgets those that have ended.
-    ///
-    /// # Errors
-    /// When the server does not answer.
     pub fn learn(
         &mut self,
         client: &mut Client,
@@ -98,9 +95,6 @@ pub(crate) fn own(client: &mut Client) -> Option<u32> {
 }
 
 /// The server's process.
-///
-/// # Errors
-/// With the reason, where it is none of this machine that could be found.
 pub(in super::super) fn server_process(client: &mut Client) -> std::result::Result<u32, String> {
     let of_thread = |client: &mut Client| process::of_thread(own(client)?);
     // MySQL reports no thread, and whoever listens need not be the server.

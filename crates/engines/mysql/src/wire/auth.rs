@@ -27,9 +27,6 @@ pub enum Plugin {
 
 impl Plugin {
     /// The way called `name`.
-    ///
-    /// # Errors
-    /// When it is none that is known.
     pub fn named(name: &[u8]) -> WireResult<Self> {
         match name {
             b"mysql_native_password" => Ok(Self::NativePassword),

@@ -16,6 +16,7 @@ use super::packet::{Inbox, Outbox, Packet};
 use super::reply::{self, Finished, ServerError, parse_ok};
 use super::row::{Column, Row, column_count};
 use super::{WireError, WireResult, signed};
+use net::stream::Buffers;
 
 /// The server's two words within caching_sha2_password.
 const SHA2_KNOWN: &[u8] = &[3];
@@ -116,6 +117,28 @@ impl std::fmt::Debug for Secret {
 }
 
 /// For the driver, which moves bytes and takes events.
+impl Buffers for Wire {
+    #[inline]
+    fn pending(&self) -> &[u8] {
+        self.outbox.pending()
+    }
+
+    #[inline]
+    fn wrote(&mut self, count: usize) {
+        self.outbox.wrote(count);
+    }
+
+    #[inline]
+    fn room(&mut self) -> &mut [u8] {
+        self.inbox.room()
+    }
+
+    #[inline]
+    fn filled(&mut self, count: usize) {
+        self.inbox.filled(count);
+    }
+}
+
 impl Wire {
     /// A new connection, waiting for the server's greeting.
     pub fn new(login: Login) -> Self {
@@ -136,26 +159,6 @@ impl Wire {
             sequence: 0,
             upload_expected: false,
         }
-    }
-
-    /// Bytes that are to be written.
-    pub fn pending(&self) -> &[u8] {
-        self.outbox.pending()
-    }
-
-    /// Notes that the first `count` of them were.
-    pub fn wrote(&mut self, count: usize) {
-        self.outbox.wrote(count);
-    }
-
-    /// Room for the next read.
-    pub fn room(&mut self) -> &mut [u8] {
-        self.inbox.room()
-    }
-
-    /// Notes that the read filled `count` bytes of it.
-    pub fn filled(&mut self, count: usize) {
-        self.inbox.filled(count);
     }
 
     /// The next event; `None` when pending bytes must be written or more must come.

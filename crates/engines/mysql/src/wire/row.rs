@@ -77,9 +77,6 @@ pub struct Row<'a> {
 
 impl<'a> Row<'a> {
     /// Hands out every cell with the number of its column, from 0.
-    ///
-    /// # Errors
-    /// When the row is not what its columns say.
     #[inline]
     pub fn for_each(&self, take: impl FnMut(usize, Cell<'a>)) -> WireResult<()> {
         if self.is_binary {

@@ -47,9 +47,6 @@ fn scalar(parts: &[&[u8]]) -> Scalar {
 
 /// MariaDB's parsec: the random bytes of both sides, signed with a key that is derived from the password as the server
 /// says. What is sent are those of this side and the signature.
-///
-/// # Errors
-/// When the server asks for what is not known, or for more work than a login is worth.
 pub fn parsec(
     password: &[u8],
     derivation: &[u8],

@@ -6,6 +6,7 @@ mod hostile;
 use super::packet::{Inbox, Outbox};
 use super::{Event, Login, Wire, WireError, WireResult};
 use engine::Value;
+use net::stream::Buffers;
 
 const SCRAMBLE: &[u8; 20] = b"0123456789abcdefghij";
 

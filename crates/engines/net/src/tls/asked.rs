@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use engine::{ErrorKind, Result, TargetError};
+use engine::{Result, TargetError, TargetUrl};
 
 /// The word that names the authorities that this machine trusts.
 const SYSTEM: &str = "system";
@@ -16,12 +16,20 @@ pub struct Said {
     pub value: String,
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Words {
-    pub mode: Option<Said>,
-    pub roots: Option<Said>,
-    pub certificate: Option<Said>,
-    pub key: Option<Said>,
+impl Said {
+    pub fn in_url(url: &TargetUrl, key: &str) -> Option<Self> {
+        let value = url.settings.get(key)?.clone();
+        let by = key.to_owned();
+        Some(Self { by, value })
+    }
+}
+
+#[derive(Debug, Default)]
+struct Words {
+    mode: Option<Said>,
+    roots: Option<Said>,
+    certificate: Option<Said>,
+    key: Option<Said>,
 }
 
 /// How far the server has to prove who it is.
@@ -54,11 +62,32 @@ pub struct TlsOptions {
 }
 
 impl TlsOptions {
-    /// Options of these words; `None` is a connection without TLS, the default.
+    /// Options of a URL, and by their keys of `variable` where it has none; `None` is a connection without TLS, the default.
     ///
     /// # Errors
-    /// When they contradict each other.
-    pub fn from_words(words: &Words) -> Result<Option<Self>> {
+    /// When they contradict each other, or ask for TLS through a Unix socket.
+    pub fn from_url(
+        url: &TargetUrl,
+        is_socket: bool,
+        variable: impl Fn(&str) -> Option<Said>,
+    ) -> Result<Option<Self>> {
+        let said = |key: &str| Said::in_url(url, key).or_else(|| variable(key));
+        let asked = Self::from_words(&Words {
+            mode: said("sslmode"),
+            roots: said("sslrootcert"),
+            certificate: said("sslcert"),
+            key: said("sslkey"),
+        })?;
+        match asked {
+            Some(asked) if is_socket && asked.is_optional => Ok(None),
+            Some(_) if is_socket => Err(TargetError::statement(
+                "dbdyno makes no TLS through a Unix socket: the kernel keeps others out; remove sslmode, or name a host",
+            )),
+            asked => Ok(asked),
+        }
+    }
+
+    fn from_words(words: &Words) -> Result<Option<Self>> {
         let Some(mode) = &words.mode else {
             return without_mode(words).map(|()| None);
         };
@@ -79,7 +108,7 @@ impl TlsOptions {
                 }));
             }
             _ => {
-                return Err(wrong(format!(
+                return Err(TargetError::statement(format!(
                     "{}={} is not disable, prefer, require, verify-ca or verify-full",
                     mode.by,
                     mode.value.escape_debug()
@@ -98,17 +127,19 @@ impl TlsOptions {
 fn roots(check: Check, mode: &Said, said: Option<&Said>) -> Result<Option<Roots>> {
     match said {
         None if check == Check::Nothing => Ok(None),
-        None => Err(wrong(format!(
+        None => Err(TargetError::statement(format!(
             "{}={} needs the certificate authorities that you trust: add sslrootcert=FILE (PEM), or sslrootcert=system for \
              those of this machine",
             mode.by, mode.value
         ))),
         // Anybody can get a certificate from one of them, for a name of their own.
-        Some(said) if said.value == SYSTEM && check != Check::Name => Err(wrong(format!(
-            "{}={} does not check the server's name, without which the authorities of this machine prove nothing; use \
+        Some(said) if said.value == SYSTEM && check != Check::Name => {
+            Err(TargetError::statement(format!(
+                "{}={} does not check the server's name, without which the authorities of this machine prove nothing; use \
              verify-full with {}=system",
-            mode.by, mode.value, said.by
-        ))),
+                mode.by, mode.value, said.by
+            )))
+        }
         Some(said) if said.value == SYSTEM => Ok(Some(Roots::System)),
         Some(said) => Ok(Some(Roots::File(PathBuf::from(&said.value)))),
     }
@@ -121,7 +152,7 @@ fn own(words: &Words) -> Result<Option<(PathBuf, PathBuf)>> {
             PathBuf::from(&certificate.value),
             PathBuf::from(&key.value),
         ))),
-        (Some(one), None) | (None, Some(one)) => Err(wrong(format!(
+        (Some(one), None) | (None, Some(one)) => Err(TargetError::statement(format!(
             "{}={} names one half of a client certificate; give both sslcert and sslkey",
             one.by, one.value
         ))),
@@ -134,15 +165,11 @@ fn without_mode(words: &Words) -> Result<()> {
     let mut of_url = all.into_iter().flatten().filter(|s| !s.by.starts_with('$'));
     match of_url.next() {
         None => Ok(()),
-        Some(said) => Err(wrong(format!(
+        Some(said) => Err(TargetError::statement(format!(
             "{}={} needs TLS, which is off; add sslmode=verify-full",
             said.by, said.value
         ))),
     }
-}
-
-pub(super) fn wrong(message: String) -> TargetError {
-    TargetError::new(ErrorKind::Statement, message)
 }
 
 #[cfg(test)]

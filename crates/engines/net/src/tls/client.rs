@@ -13,12 +13,12 @@ use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::{ClientConfig, ProtocolVersion};
 
-use super::asked::{Check, Roots, TlsOptions, wrong};
+use super::asked::{Check, Roots, TlsOptions};
 use super::end_point::end_point;
 use super::error::{TlsError, no_direct_tls};
 use super::records::Records;
 use super::trust::Trust;
-use engine::Result;
+use engine::{Result, TargetError};
 
 /// Where systems keep the authorities that they trust: Debian, Red Hat, SUSE, Alpine.
 const SYSTEM_ROOTS: &[&str] = &[
@@ -61,10 +61,10 @@ impl TlsClient {
         };
         let provider = Arc::new(ring::default_provider());
         let trust = Trust::new(provider.clone(), asked.check, roots)
-            .map_err(|why| wrong(format!("sslrootcert cannot be used: {why}")))?;
+            .map_err(|why| TargetError::statement(format!("sslrootcert cannot be used: {why}")))?;
         let config = ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
-            .map_err(|e| wrong(format!("TLS cannot be used: {e}")))?
+            .map_err(|e| TargetError::statement(format!("TLS cannot be used: {e}")))?
             .dangerous()
             .with_custom_certificate_verifier(Arc::new(trust));
         let mut config = match &asked.own {
@@ -72,7 +72,7 @@ impl TlsClient {
             Some((certificate, key)) => {
                 let chain = certificates(certificate)?;
                 let unfit = |e| {
-                    wrong(format!(
+                    TargetError::statement(format!(
                         "sslcert={} and sslkey={} do not fit together: {e}",
                         certificate.display(),
                         key.display()
@@ -181,7 +181,7 @@ fn place_of(roots: &Roots) -> Result<PathBuf> {
             let mut usual = SYSTEM_ROOTS.iter().map(PathBuf::from);
             let found = named.or_else(|| usual.find(|path| path.is_file()));
             found.ok_or_else(|| {
-                wrong(format!(
+                TargetError::statement(format!(
                     "sslrootcert=system: this machine has no list of certificate authorities ({}); install ca-certificates, \
                      or name a file in ${SYSTEM_ROOTS_VARIABLE}",
                     SYSTEM_ROOTS.join(", ")
@@ -232,6 +232,6 @@ fn contents(path: &Path) -> Result<Vec<u8>> {
     fs::read(path).map_err(|e| unusable(path, &format!("cannot be read: {e}")))
 }
 
-fn unusable(path: &Path, what: &str) -> engine::TargetError {
-    wrong(format!("{} {what}", path.display()))
+fn unusable(path: &Path, what: &str) -> TargetError {
+    TargetError::statement(format!("{} {what}", path.display()))
 }

@@ -11,7 +11,7 @@ use engine::backup::run;
 use engine::backup_adapter::Adapter;
 use engine::failed;
 use engine::file_snapshot::copy;
-use engine::{BackedUp, BackupMethod, BackupOptions, Method, Restored, Result};
+use engine::{BackedUp, BackupMethod, BackupOptions, Method, RestoreOptions, Restored, Result};
 
 /// How the files are packed.
 struct Packing {
@@ -137,10 +137,7 @@ impl Method for Base<'_> {
             .to_string();
         let arguments = self.1.arguments.iter();
         command.args(arguments.map(|argument| argument.replace("{level}", &level)));
-        Ok(BackedUp {
-            programs: run(command)?.took,
-            tool_took: None,
-        })
+        Ok(run(command)?.took.into())
     }
 
     /// Files are verified where they lie; archives where they were unpacked, before a server sees them.
@@ -151,13 +148,8 @@ impl Method for Base<'_> {
         }
     }
 
-    fn restore(
-        &self,
-        _options: BackupOptions,
-        _point: Option<&str>,
-        from: &Path,
-        into: &Path,
-    ) -> Result<Restored> {
+    fn restore(&self, of: &RestoreOptions<'_>) -> Result<Restored> {
+        let RestoreOptions { from, into, .. } = *of;
         let server = self.0.own_server()?;
         let begun = Instant::now();
         let data = server.data_inside(into)?;

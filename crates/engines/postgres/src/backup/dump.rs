@@ -8,7 +8,7 @@ use super::super::target::PostgresTarget;
 use super::tools::statement;
 use engine::backup::run;
 use engine::backup_adapter::Adapter;
-use engine::{BackedUp, BackupMethod, BackupOptions, Method, Restored, Result};
+use engine::{BackedUp, BackupMethod, BackupOptions, Method, RestoreOptions, Restored, Result};
 
 /// The level of gzip if nothing is said: the tool's own.
 const GZIP_LEVEL: u32 = 6;
@@ -61,10 +61,7 @@ impl Method for Dump<'_> {
             .arg("--file")
             .arg(into)
             .arg(self.0.database());
-        Ok(BackedUp {
-            programs: run(command)?.took,
-            tool_took: None,
-        })
+        Ok(run(command)?.took.into())
     }
 
     fn verify(&self, from: &Path) -> Result<Option<String>> {
@@ -73,13 +70,13 @@ impl Method for Dump<'_> {
         Ok(run(command).err().map(|error| error.message))
     }
 
-    fn restore(
-        &self,
-        options: BackupOptions,
-        _point: Option<&str>,
-        from: &Path,
-        into: &Path,
-    ) -> Result<Restored> {
+    fn restore(&self, of: &RestoreOptions<'_>) -> Result<Restored> {
+        let RestoreOptions {
+            options,
+            from,
+            into,
+            ..
+        } = *of;
         let begun = Instant::now();
         let (server, url) = self.0.start_new(into)?;
         let mut command = PostgresTarget::program_for(&server, "pg_restore")?;
@@ -92,10 +89,6 @@ impl Method for Dump<'_> {
         let loaded = PostgresTarget::open_loaded(server, &url)?;
         let copy_took = begun.elapsed();
         loaded.texts("ANALYZE")?;
-        Ok(Restored {
-            target: Arc::new(loaded),
-            copy_took,
-            replay_took: begun.elapsed().saturating_sub(copy_took),
-        })
+        Ok(Restored::since(begun, copy_took, Arc::new(loaded)))
     }
 }

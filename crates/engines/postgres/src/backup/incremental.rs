@@ -13,7 +13,7 @@ use engine::backup::run;
 use engine::backup_adapter::Adapter;
 use engine::failed;
 use engine::file_snapshot::copy;
-use engine::{BackedUp, BackupMethod, BackupOptions, Method, Restored, Result};
+use engine::{BackedUp, BackupMethod, BackupOptions, Method, RestoreOptions, Restored, Result};
 
 /// The first version whose server sums up its log.
 const VERSION_MIN: u32 = 17;
@@ -60,10 +60,7 @@ impl Method for Incremental<'_> {
         let [full, incremental] = parts(into);
         let mut command = base_backup(self.0, options, &incremental)?;
         command.arg("--incremental").arg(full.join(MANIFEST));
-        Ok(BackedUp {
-            programs: run(command)?.took,
-            tool_took: None,
-        })
+        Ok(run(command)?.took.into())
     }
 
     fn finish(&self) -> Result<()> {
@@ -80,13 +77,8 @@ impl Method for Incremental<'_> {
         Ok(None)
     }
 
-    fn restore(
-        &self,
-        _options: BackupOptions,
-        _point: Option<&str>,
-        from: &Path,
-        into: &Path,
-    ) -> Result<Restored> {
+    fn restore(&self, of: &RestoreOptions<'_>) -> Result<Restored> {
+        let RestoreOptions { from, into, .. } = *of;
         let server = self.0.own_server()?;
         let begun = Instant::now();
         let data = server.data_inside(into)?;

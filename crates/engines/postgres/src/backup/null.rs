@@ -8,7 +8,7 @@ use super::base::{limit_rate, not_built_with};
 use super::tools::statement;
 use engine::backup::run;
 use engine::backup_adapter::Adapter;
-use engine::{BackedUp, BackupMethod, BackupOptions, Method, Restored, Result};
+use engine::{BackedUp, BackupMethod, BackupOptions, Method, RestoreOptions, Restored, Result};
 
 /// The first version that can discard a backup.
 const VERSION_MIN: u32 = 15;
@@ -63,23 +63,14 @@ impl Method for Null<'_> {
             let level = options.variant.level.unwrap_or(usual);
             command.arg(format!("--compress=server-zstd:level={level}"));
         }
-        Ok(BackedUp {
-            programs: run(command)?.took,
-            tool_took: None,
-        })
+        Ok(run(command)?.took.into())
     }
 
     fn verify(&self, _from: &Path) -> Result<Option<String>> {
         Ok(None)
     }
 
-    fn restore(
-        &self,
-        _options: BackupOptions,
-        _point: Option<&str>,
-        _from: &Path,
-        _into: &Path,
-    ) -> Result<Restored> {
+    fn restore(&self, _of: &RestoreOptions<'_>) -> Result<Restored> {
         Err(statement(
             "there is nothing to restore of a discarded backup",
         ))

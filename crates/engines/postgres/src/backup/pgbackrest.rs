@@ -15,7 +15,7 @@ use engine::backup::run;
 use engine::backup_adapter::Adapter;
 use engine::failed;
 use engine::file_snapshot::copy;
-use engine::{BackedUp, BackupMethod, BackupOptions, Method, Restored, Result};
+use engine::{BackedUp, BackupMethod, BackupOptions, Method, RestoreOptions, Restored, Result};
 use local_server::Version;
 
 /// Where a distribution puts it.
@@ -224,13 +224,13 @@ impl Method for Rest<'_> {
         })
     }
 
-    fn restore(
-        &self,
-        options: BackupOptions,
-        point: Option<&str>,
-        from: &Path,
-        into: &Path,
-    ) -> Result<Restored> {
+    fn restore(&self, of: &RestoreOptions<'_>) -> Result<Restored> {
+        let RestoreOptions {
+            options,
+            point,
+            from,
+            into,
+        } = *of;
         let server = self.0.own_server()?;
         let begun = Instant::now();
         let data = server.data_inside(into)?;
@@ -249,11 +249,11 @@ impl Method for Rest<'_> {
         run(command)?;
         copy::sync(into).map_err(|e| failed("cannot synchronise the restored files", &e))?;
         let copy_took = begun.elapsed();
-        Ok(Restored {
-            target: self.0.open_restored(into)?,
+        Ok(Restored::since(
+            begun,
             copy_took,
-            replay_took: begun.elapsed().saturating_sub(copy_took),
-        })
+            self.0.open_restored(into)?,
+        ))
     }
 }
 

@@ -7,13 +7,13 @@ use std::sync::Arc;
 use super::super::local::{PORT, PostgresServer};
 use super::super::target::{NOT_LOCAL, PostgresTarget};
 use engine::{ErrorKind, Result, Target, TargetError, TargetUrl};
-use local_server::{LocalServer, ServerSpec};
+use local_server::LocalServer;
 
 impl PostgresTarget {
     /// The server, which is dbdyno's own.
     pub(super) fn own_server(&self) -> Result<&LocalServer> {
         self.local_server()
-            .ok_or_else(|| TargetError::new(ErrorKind::Statement, NOT_LOCAL))
+            .ok_or_else(|| TargetError::statement(NOT_LOCAL))
     }
 
     /// A program of the server's own version, for this server.
@@ -57,8 +57,7 @@ impl PostgresTarget {
     pub(super) fn start_new(&self, directory: &Path) -> Result<(LocalServer, TargetUrl)> {
         self.own_server()?.give(directory)?;
         let url = self.url_of_restored(directory)?;
-        let spec = ServerSpec::from_url(&PostgresServer, &url)?;
-        Ok((LocalServer::start(&PostgresServer, &spec)?, url))
+        Ok((LocalServer::start_for(&PostgresServer, &url)?, url))
     }
 
     fn url_of_restored(&self, directory: &Path) -> Result<TargetUrl> {
@@ -73,5 +72,5 @@ impl PostgresTarget {
 }
 
 pub(super) fn statement(what: &str) -> TargetError {
-    TargetError::new(ErrorKind::Statement, format!("PostgreSQL: {what}"))
+    TargetError::statement(format!("PostgreSQL: {what}"))
 }

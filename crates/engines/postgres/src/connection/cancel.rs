@@ -1,7 +1,6 @@
 //! Asks a server to cancel the statement of a session: over a connection of its own, which says nothing else. It has TLS
 //! where the session has: who reads the secret can cancel statements.
 
-use std::io::{Read, Write};
 use std::time::{Duration, Instant};
 
 use super::secure;
@@ -26,8 +25,8 @@ pub(super) fn of(
         let words = [BYTES, CANCEL, process as u32, secret];
         let request: Vec<u8> = words.iter().flat_map(|word| word.to_be_bytes()).collect();
         // It closes the connection when the signal is sent; more than that it never says.
-        if stream.set_timeout(Some(patience)).is_ok() && stream.write_all(&request).is_ok() {
-            let _ = stream.read(&mut [0]);
+        if stream.set_timeout(Some(patience)).is_ok() && stream.try_write(&request, true).is_ok() {
+            let _ = stream.try_read(&mut [0], true);
         }
     }
 }

@@ -1,6 +1,5 @@
 //! A socket to the server, with TLS where that is asked for.
 
-use std::io::{Read, Write};
 use std::time::{Duration, Instant};
 
 use crate::endpoint::Endpoint;
@@ -14,9 +13,6 @@ use net::tls::Secured;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Knocks at the server, and begins TLS before `deadline`.
-///
-/// # Errors
-/// When nobody answers, or not with TLS as it was asked for.
 pub(super) fn connect(endpoint: &Endpoint, deadline: Instant) -> Result<(Stream, Option<Secured>)> {
     let place = endpoint.place();
     let away = |error| unreachable(&place, &error);
@@ -41,12 +37,12 @@ fn is_tls_given(stream: &mut Stream, is_optional: bool, place: &str) -> Result<b
     let broken = |error| unreachable(place, &error);
     let mut wire = Wire::default();
     wire.ask_for_tls();
-    stream.write_all(wire.output()).map_err(broken)?;
+    stream.send(&mut wire, true).map_err(broken)?;
     let refused = |why: &str| -> Result<bool> { Err(no_tls(place, why)) };
     // More than the answer would be somebody's who wants it taken for what the server says within TLS (CVE-2021-23222).
     // Later bytes meet the handshake, which fails on them.
     let mut answer = [0; 2];
-    match stream.read(&mut answer).map_err(broken)? {
+    match stream.try_read(&mut answer, true).map_err(broken)? {
         0 => refused("the server closed the connection when asked for TLS"),
         1 => match answer[0] {
             b'S' => Ok(true),

@@ -9,16 +9,13 @@ use super::{Connection, LOGON_TIMEOUT};
 use crate::endpoint::Endpoint;
 use crate::overrides::set;
 use crate::wire::Event;
-use engine::{ErrorKind, Result, TargetError};
+use engine::{Result, TargetError};
 
 /// A pooler that has no process for a second session within this time keeps the first one's for it.
 const SECOND_SESSION_WAIT: Duration = Duration::from_secs(5);
 
 impl Connection {
     /// Reads back the settings of the logon, and sets those that a pooler has kept away from the server.
-    ///
-    /// # Errors
-    /// When a pooler gives a session's process to others, or a setting does not hold.
     pub(super) fn settle(&mut self, endpoint: &Endpoint, settings: &[(&str, &str)]) -> Result<()> {
         let (process, lost) = self.lost(settings)?;
         self.is_pooled = process != self.process_told;
@@ -56,24 +53,18 @@ impl Connection {
     }
 
     /// Makes sure that a table without a schema is one of `schema`.
-    ///
-    /// # Errors
-    /// When it is one of another.
     pub(crate) fn check_schema(&mut self, schema: &str) -> Result<()> {
         let rows = self.simple_texts("SELECT current_schema()")?;
         let found = rows.into_iter().flatten().flatten().next();
         if found.as_deref() == Some(schema) {
             return Ok(());
         }
-        Err(TargetError::new(
-            ErrorKind::Foreign,
-            format!(
-                "PostgreSQL: a session at {} uses the schema \"{}\" instead of dbdyno's schema \"{schema}\"; nothing was \
-                 changed: connect to the server directly, as a user with access to that schema",
-                self.place,
-                found.unwrap_or_default()
-            ),
-        ))
+        Err(TargetError::foreign(format!(
+            "PostgreSQL: a session at {} uses the schema \"{}\" instead of dbdyno's schema \"{schema}\"; nothing was \
+             changed: connect to the server directly, as a user with access to that schema",
+            self.place,
+            found.unwrap_or_default()
+        )))
     }
 
     /// True if a pooler stands between this session and the server.
@@ -116,7 +107,7 @@ impl Connection {
         what: &str,
         sql: &str,
     ) -> Result<Vec<Vec<Option<String>>>> {
-        self.wire.query(sql).map_err(|e| super::unaskable(&e))?;
+        self.wire.query(sql)?;
         let mut rows = Vec::new();
         self.exchange(what, |event| {
             if let Event::Row(row) = event {
@@ -128,9 +119,6 @@ impl Connection {
     }
 
     fn unusable(&self, why: &str) -> TargetError {
-        TargetError::new(
-            ErrorKind::Unreachable,
-            format!("PostgreSQL at {}: {why}", self.place),
-        )
+        TargetError::unreachable(format!("PostgreSQL at {}: {why}", self.place))
     }
 }

@@ -3,11 +3,10 @@
 use std::os::fd::RawFd;
 
 use super::{Control, PostgresSession, keep, statement};
-use crate::connection::Came;
-use crate::explain::{explain, unaskable};
+use crate::explain::explain;
 use crate::wire::Event;
 use engine::nonblocking::{Nonblocking, Replies, Request, Sent};
-use engine::{Result, Statement};
+use engine::{Result, Statement, TargetError};
 
 impl Nonblocking for PostgresSession {
     fn descriptor(&self) -> RawFd {
@@ -22,12 +21,12 @@ impl Nonblocking for PostgresSession {
             Request::Commit => (None, self.control_of_group(Control::Commit)),
             Request::Rollback => {
                 let asked = self.connection.wire().query("ROLLBACK");
-                (None, asked.map_err(|e| unaskable(&e)))
+                (None, asked.map_err(TargetError::from))
             }
             Request::Execute(statement, parameters) => {
                 let prepared = &self.statements[statement.0];
                 let asked = self.connection.wire().execute(prepared, parameters);
-                (Some(statement), asked.map_err(|e| unaskable(&e)))
+                (Some(statement), asked.map_err(TargetError::from))
             }
         };
         if encoded.is_err() {
@@ -46,7 +45,7 @@ impl Nonblocking for PostgresSession {
         if std::mem::take(&mut self.unended) {
             self.connection.wire().sync();
         }
-        self.connection.try_send()
+        self.connection.try_send(false)
     }
 
     #[inline]
@@ -93,7 +92,7 @@ impl PostgresSession {
             group,
             ..
         } = self;
-        let came = connection.try_take(wait, |event| match event {
+        let is_all = connection.try_take(wait, |event| match event {
             Event::Row(row) => {
                 let of = group.get(replies.next()).copied().flatten();
                 if let (Some(Statement(at)), Some(first)) = (of, replies.wanted())
@@ -106,9 +105,9 @@ impl PostgresSession {
             Event::Failed(error) => replies.failed(explain("statement failed", error)),
             _ => {}
         })?;
-        if came == Came::All {
+        if is_all {
             group.clear();
         }
-        Ok(came == Came::All)
+        Ok(is_all)
     }
 }

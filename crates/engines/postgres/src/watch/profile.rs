@@ -95,9 +95,6 @@ pub(super) struct Taken {
 impl Profile {
     /// Looks for the extension; `is_own_server` allows to make it, and to forget its counts. `None` where it is
     /// not loaded.
-    ///
-    /// # Errors
-    /// With the reason, where it is loaded and cannot be used.
     pub(super) fn find(
         connection: &mut Connection,
         own: u32,
@@ -234,9 +231,6 @@ impl Profile {
 
     /// Adds what is left since the last look, of sessions that may have ended meanwhile: their counts stay.
     /// True if there was anything.
-    ///
-    /// # Errors
-    /// When the server does not answer.
     pub(super) fn last_look(
         &mut self,
         connection: &mut Connection,

@@ -4,6 +4,7 @@ use bytes::{Buf, BytesMut};
 
 use super::WireError;
 use super::event::{Event, decode};
+use net::stream::Buffers;
 
 /// The largest message that is read: more than any row of the library, less than would hurt.
 pub const MESSAGE_BYTES_MAX: usize = 64 << 20;
@@ -35,28 +36,23 @@ impl Default for Wire {
     }
 }
 
-impl Wire {
-    /// Bytes to be sent.
-    pub fn output(&self) -> &[u8] {
+impl Buffers for Wire {
+    #[inline]
+    fn pending(&self) -> &[u8] {
         &self.out
     }
 
-    /// Notes that the first `bytes` of the output were sent.
-    pub fn sent(&mut self, bytes: usize) {
-        if bytes == self.out.len() {
+    #[inline]
+    fn wrote(&mut self, count: usize) {
+        if count == self.out.len() {
             self.out.clear();
         } else {
-            self.out.advance(bytes);
+            self.out.advance(count);
         }
     }
 
-    /// Forgets requests that were encoded and not sent.
-    pub fn discard_output(&mut self) {
-        self.out.clear();
-    }
-
-    /// Room for bytes from the server, never empty.
-    pub fn space(&mut self) -> &mut [u8] {
+    #[inline]
+    fn room(&mut self) -> &mut [u8] {
         if self.begin == self.end {
             (self.begin, self.end) = (0, 0);
         }
@@ -75,9 +71,16 @@ impl Wire {
         &mut self.input[self.end..]
     }
 
-    /// Notes that the server's next `bytes` were put into [`Wire::space`].
-    pub fn received(&mut self, bytes: usize) {
-        self.end += bytes;
+    #[inline]
+    fn filled(&mut self, count: usize) {
+        self.end += count;
+    }
+}
+
+impl Wire {
+    /// Forgets requests that were encoded and not sent.
+    pub fn discard_output(&mut self) {
+        self.out.clear();
     }
 
     /// Bytes that the message at the front needs in the buffer, at least one more than there are.
@@ -97,9 +100,6 @@ impl Wire {
     }
 
     /// The next event that has come completely; `None` asks for more bytes.
-    ///
-    /// # Errors
-    /// When the bytes are no message of the protocol.
     pub fn next_event(&mut self) -> Result<Option<Event<'_>>, WireError> {
         let Some(length) = self.length() else {
             return Ok(None);

@@ -78,9 +78,6 @@ pub(super) fn column_format(oid: u32) -> i16 {
 ///
 /// Numbers are their value, floating-point numbers their bits, dates their days since 1970, times their
 /// microseconds, everything else its text.
-///
-/// # Errors
-/// When a cell is none of its type.
 #[inline]
 pub fn add_row(fetched: &mut Fetched, columns: &[u32], row: Row<'_>) -> Result<(), Unreadable> {
     fetched.rows += 1;

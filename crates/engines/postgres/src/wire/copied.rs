@@ -54,9 +54,6 @@ pub struct Copied {
 
 impl Copied {
     /// For columns of these types, which are to become these kinds.
-    ///
-    /// # Errors
-    /// When a type is none that is read.
     pub fn new(columns: &[u32], kinds: impl Iterator<Item = Kind>) -> Result<Self, Undecodable> {
         let forms = (columns.iter().zip(kinds).enumerate())
             .map(|(place, (oid, kind))| form(*oid, kind).ok_or(Undecodable::Type(place + 1, *oid)));
@@ -69,9 +66,6 @@ impl Copied {
 
     /// Hands out the rows of a message. Their cells are put into `row`, which is given back empty, so that its
     /// memory serves again.
-    ///
-    /// # Errors
-    /// When the message is damaged, or the first error of `take`.
     #[inline]
     pub fn rows<'a, E: From<Undecodable>>(
         &mut self,

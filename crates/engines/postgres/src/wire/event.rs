@@ -104,9 +104,6 @@ pub struct ColumnTypes<'a>(&'a [u8]);
 
 impl ColumnTypes<'_> {
     /// Types of the columns in their order.
-    ///
-    /// # Errors
-    /// When the description is shorter than it says.
     pub fn types(&self) -> Result<Vec<u32>, WireError> {
         let mut reader = Reader(self.0);
         let mut types = Vec::new();

@@ -97,9 +97,6 @@ impl<'a> Logon<'a> {
     }
 
     /// Answers a request of the server; true when the user is logged on.
-    ///
-    /// # Errors
-    /// When it cannot be answered.
     pub fn answer(&mut self, wire: &mut Wire, request: Authentication) -> Result<bool, LogonError> {
         let unsendable = |e: std::io::Error| LogonError::Proof(e.to_string());
         match request {

@@ -58,9 +58,6 @@ impl Wire {
     }
 
     /// Begins a connection with these parameters, `user` and `database` among them.
-    ///
-    /// # Errors
-    /// When a text holds a zero byte.
     pub fn start_up(&mut self, parameters: &[(&str, &str)]) -> Result<(), RequestError> {
         let parameters = parameters.iter().copied();
         self.encode(|out| Ok(frontend::startup_message(parameters, out)?))
@@ -68,17 +65,11 @@ impl Wire {
 
     /// Statements without parameters, separated by semicolons; the server answers up to
     /// [`super::Event::Ready`] by itself.
-    ///
-    /// # Errors
-    /// When the text holds a zero byte.
     pub fn query(&mut self, sql: &str) -> Result<(), RequestError> {
         self.encode(|out| Ok(frontend::query(sql, out)?))
     }
 
     /// Prepares a statement with `$n` for its parameters and has it described.
-    ///
-    /// # Errors
-    /// When the text holds a zero byte.
     pub fn prepare(&mut self, name: &str, sql: &str) -> Result<(), RequestError> {
         self.encode(|out| {
             frontend::parse(name, sql, [], out)?;
@@ -158,9 +149,6 @@ impl Wire {
     }
 
     /// Gives a COPY up: the server rolls it back and says so as an error.
-    ///
-    /// # Errors
-    /// When the reason holds a zero byte.
     pub fn copy_give_up(&mut self, reason: &str) -> Result<(), RequestError> {
         self.encode(|out| Ok(frontend::copy_fail(reason, out)?))
     }
@@ -285,9 +273,6 @@ pub struct CopyRow<'a> {
 
 impl CopyRow<'_> {
     /// Appends one row for columns of these types.
-    ///
-    /// # Errors
-    /// When the numbers of values and columns differ, or a value is none of its column's type.
     #[inline]
     pub fn put(&mut self, columns: &[u32], row: &[Value<'_>]) -> Result<(), RequestError> {
         if columns.len() != row.len() {

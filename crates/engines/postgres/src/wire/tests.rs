@@ -4,6 +4,7 @@ mod hostile;
 
 use super::*;
 use engine::{Fetched, Value};
+use net::stream::Buffers;
 
 /// A message of the server.
 fn message(tag: u8, body: &[u8]) -> Vec<u8> {
@@ -29,10 +30,10 @@ fn row(cells: &[Option<&[u8]>]) -> Vec<u8> {
 
 /// Feeds as much as there is space for, and gives the rest.
 fn receive<'b>(wire: &mut Wire, bytes: &'b [u8]) -> &'b [u8] {
-    let space = wire.space();
+    let space = wire.room();
     let (fit, rest) = bytes.split_at(space.len().min(bytes.len()));
     space[..fit.len()].copy_from_slice(fit);
-    wire.received(fit.len());
+    wire.filled(fit.len());
     rest
 }
 
@@ -103,8 +104,8 @@ fn damaged_messages_are_refused() {
         vec![b'D', 0xff, 0xff, 0xff, 0xff],
     ] {
         let mut wire = Wire::default();
-        wire.space()[..bytes.len()].copy_from_slice(&bytes);
-        wire.received(bytes.len());
+        wire.room()[..bytes.len()].copy_from_slice(&bytes);
+        wire.filled(bytes.len());
         assert!(wire.next_event().is_err(), "{bytes:?}");
     }
     let short = row(&[Some(b"abcd")]);
@@ -125,7 +126,7 @@ fn an_execution_that_cannot_be_encoded_leaves_the_output_as_it_was() {
         columns: vec![20],
     };
     wire.execute(&statement, &[Value::Int(1)]).unwrap();
-    let before = wire.output().to_vec();
+    let before = wire.pending().to_vec();
     let error = wire.execute(&statement, &[]).unwrap_err();
     assert_eq!(error, RequestError::Parameters { takes: 1, got: 0 });
     let error = wire
@@ -134,9 +135,9 @@ fn an_execution_that_cannot_be_encoded_leaves_the_output_as_it_was() {
     assert_eq!(error, RequestError::Range(1 << 40));
     assert!(wire.query("SELECT 1\0").is_err());
     assert!(wire.prepare("s2", "SELECT 1\0").is_err());
-    assert_eq!(wire.output(), before);
-    wire.sent(3);
-    assert_eq!(wire.output(), &before[3..]);
+    assert_eq!(wire.pending(), before);
+    wire.wrote(3);
+    assert_eq!(wire.pending(), &before[3..]);
 }
 
 #[test]
@@ -157,7 +158,7 @@ fn a_server_that_leaves_its_proof_out_is_not_believed() {
     let mut logon = Logon::new("me", Some(&password), Channel::default());
     let offered = Authentication::Mechanisms(vec!["SCRAM-SHA-256".into()]);
     assert!(!logon.answer(&mut wire, offered).unwrap());
-    assert!(wire.output().starts_with(b"p"));
+    assert!(wire.pending().starts_with(b"p"));
     let error = logon.answer(&mut wire, Authentication::Done).unwrap_err();
     assert!(matches!(error, LogonError::Proof(_)), "{error}");
     // Without a password the user learns where to put it.
@@ -183,7 +184,7 @@ fn a_login_says_what_it_is_bound_to() {
         let mut logon = Logon::new("me", Some(&password), channel);
         let offered = offered.iter().map(|name| (*name).to_owned()).collect();
         let answered = logon.answer(&mut wire, Authentication::Mechanisms(offered));
-        answered.map(|_| String::from_utf8_lossy(wire.output()).into_owned())
+        answered.map(|_| String::from_utf8_lossy(wire.pending()).into_owned())
     };
     let plus = first(BOTH, true, Binding::Possible).unwrap();
     assert!(plus.contains("SCRAM-SHA-256-PLUS\0") && plus.contains("p=tls-server-end-point,,"));
@@ -217,7 +218,7 @@ fn who_must_be_bound_is_let_in_by_nothing_else() {
         let mut wire = Wire::default();
         let error = Logon::new("me", Some(&password), channel).answer(&mut wire, request);
         assert!(matches!(error, Err(LogonError::Unbound(_))), "{error:?}");
-        assert!(wire.output().is_empty());
+        assert!(wire.pending().is_empty());
     }
 }
 
@@ -235,7 +236,7 @@ fn the_password_itself_goes_to_the_server_alone() {
         assert_eq!((digest, logon.is_weak()), (Ok(false), !is_private));
         wire.discard_output();
         let clear = logon.answer(&mut wire, Authentication::Cleartext);
-        let sent = String::from_utf8_lossy(wire.output()).contains("secret");
+        let sent = String::from_utf8_lossy(wire.pending()).contains("secret");
         assert_eq!((clear.is_ok(), sent), (is_private, is_private), "{clear:?}");
     }
 }
@@ -268,7 +269,7 @@ fn decimals_and_moments_of_a_copy_are_in_the_binary_form() {
         .unwrap_err();
     wire.copy_rows(|message| message.put(&[1700], &[Value::Null]))
         .unwrap();
-    assert_eq!(wire.output(), b"d\0\0\0\x0a\0\x01\xff\xff\xff\xff");
+    assert_eq!(wire.pending(), b"d\0\0\0\x0a\0\x01\xff\xff\xff\xff");
 }
 
 /// The cell of a row of one column.
@@ -276,5 +277,5 @@ fn copied(value: Value<'_>, oid: u32) -> Vec<u8> {
     let mut wire = Wire::default();
     wire.copy_rows(|message| message.put(&[oid], &[value]))
         .unwrap();
-    wire.output()[11..].to_vec()
+    wire.pending()[11..].to_vec()
 }

@@ -15,7 +15,8 @@ use engine::TargetUrl;
 use engine::backup::warm;
 use engine::backup_adapter::{Adapter, bound, described};
 use engine::{
-    BackedUp, Backup, BackupMethod, BackupOptions, ErrorKind, Method, Restored, Result, TargetError,
+    BackedUp, Backup, BackupMethod, BackupOptions, ErrorKind, Method, RestoreOptions, Restored,
+    Result, TargetError,
 };
 
 const ADAPTERS: [Adapter<SqliteTarget>; 2] = [
@@ -112,13 +113,8 @@ impl Method for Copied<'_> {
         })
     }
 
-    fn restore(
-        &self,
-        _options: BackupOptions,
-        _point: Option<&str>,
-        from: &Path,
-        into: &Path,
-    ) -> Result<Restored> {
+    fn restore(&self, of: &RestoreOptions<'_>) -> Result<Restored> {
+        let RestoreOptions { from, into, .. } = *of;
         let begun = Instant::now();
         let file = into.join(RESTORED);
         fs::copy(from.join(FILE), &file)
@@ -127,17 +123,13 @@ impl Method for Copied<'_> {
             .map_err(failed(&file))?;
         let copy_took = begun.elapsed();
         let url = TargetUrl::read_back(&self.target.url)
-            .map_err(|e| TargetError::new(ErrorKind::Statement, e.to_string()))?
+            .map_err(|e| TargetError::statement(e.to_string()))?
             .with_path(path_text(&file)?);
         let target = SqliteTarget::open(&url)?;
         target
             .open_session()?
             .texts("SELECT count(*) FROM sqlite_schema")?;
-        Ok(Restored {
-            target: Arc::new(target),
-            copy_took,
-            replay_took: begun.elapsed().saturating_sub(copy_took),
-        })
+        Ok(Restored::since(begun, copy_took, Arc::new(target)))
     }
 }
 
@@ -177,13 +169,10 @@ fn failed(path: &Path) -> impl FnOnce(io::Error) -> TargetError {
 
 fn path_text(path: &Path) -> Result<&str> {
     path.to_str().ok_or_else(|| {
-        TargetError::new(
-            ErrorKind::Statement,
-            format!(
-                "SQLite: the path {} is not UTF-8; choose another",
-                path.display()
-            ),
-        )
+        TargetError::statement(format!(
+            "SQLite: the path {} is not UTF-8; choose another",
+            path.display()
+        ))
     })
 }
 

@@ -14,8 +14,7 @@ impl SqliteTarget {
     fn file(&self) -> Result<&Path> {
         match &self.place {
             Location::File(path) => Ok(path),
-            Location::Memory(_) => Err(TargetError::new(
-                ErrorKind::Statement,
+            Location::Memory(_) => Err(TargetError::statement(
                 "SQLite: an in-memory database has no snapshot",
             )),
         }
@@ -81,10 +80,10 @@ fn forget(path: &Path, files: &FileSnapshot) -> Result<()> {
     }
     for path in paths {
         files::forget_cached_pages(path).map_err(|e| {
-            TargetError::new(
-                ErrorKind::Unreachable,
-                format!("cannot drop the page cache of {}: {e}", path.display()),
-            )
+            TargetError::unreachable(format!(
+                "cannot drop the page cache of {}: {e}",
+                path.display()
+            ))
         })?;
     }
     Ok(())

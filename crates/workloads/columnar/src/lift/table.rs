@@ -325,7 +325,7 @@ impl Run<'_> {
 
     fn go_on(&self) -> engine::Result<()> {
         if self.stop.load(Ordering::Relaxed) {
-            Err(TargetError::new(ErrorKind::Statement, "interrupted"))
+            Err(TargetError::statement("interrupted"))
         } else {
             Ok(())
         }
@@ -387,10 +387,7 @@ impl Streams<'_> {
     /// Fails once the result is to be discarded.
     fn go_on(&self) -> engine::Result<()> {
         if self.failed.load(Ordering::Relaxed) {
-            Err(TargetError::new(
-                ErrorKind::Statement,
-                "another stream has failed",
-            ))
+            Err(TargetError::statement("another stream has failed"))
         } else {
             self.run.go_on()
         }

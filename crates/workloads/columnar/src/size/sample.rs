@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use column_store::{GROUP_ROWS, Level, Store, Writer};
+use engine::TargetError;
 use engine::source::{Cell, Reader, Source, SourceTable, Space};
-use engine::{ErrorKind, TargetError};
 use stats::random::Random;
 
 use super::predict::CONFIDENCE;
@@ -298,7 +298,7 @@ impl Taker<'_> {
                 () => None,
             };
             if broken_off.is_some() {
-                return Err(TargetError::new(ErrorKind::Statement, "sampling stopped"));
+                return Err(TargetError::statement("sampling stopped"));
             }
             self.rows += 1;
             self.bytes += row.iter().map(Cell::bytes).sum::<u64>();

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use ::load::Progress;
 use column_store::SNAPSHOT;
-use engine::{ErrorKind, Result, Session, TargetError};
+use engine::{Result, Session, TargetError};
 use olap::Answer;
 use serde::Deserialize;
 
@@ -179,8 +179,7 @@ fn moment(session: &mut dyn Session) -> Result<Moment> {
             at: Duration::from_micros(at_us),
             transactions,
         }),
-        _ => Err(TargetError::new(
-            ErrorKind::Statement,
+        _ => Err(TargetError::statement(
             "the copy does not say of which moment it is",
         )),
     }

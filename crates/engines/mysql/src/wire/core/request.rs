@@ -14,9 +14,6 @@ const COM_STMT_RESET: u8 = 0x1a;
 /// `Event::Finished` without `more`, `Event::Prepared` or `Event::Failed`.
 impl Wire {
     /// Sends statements as text; their results come one after the other.
-    ///
-    /// # Errors
-    /// When the text is too long for a packet.
     pub fn query(&mut self, sql: &str) -> WireResult<()> {
         self.upload_expected = false;
         self.request(COM_QUERY, sql.as_bytes())?;
@@ -25,9 +22,6 @@ impl Wire {
     }
 
     /// Sends a LOAD DATA LOCAL; `Event::Upload` asks for the rows.
-    ///
-    /// # Errors
-    /// When the text is too long for a packet.
     pub fn query_with_upload(&mut self, sql: &str) -> WireResult<()> {
         self.query(sql)?;
         self.upload_expected = true;
@@ -35,9 +29,6 @@ impl Wire {
     }
 
     /// Has a statement prepared.
-    ///
-    /// # Errors
-    /// When the text is too long, or too many statements are prepared already.
     pub fn prepare(&mut self, sql: &str) -> WireResult<()> {
         if self.statements.len() >= STATEMENTS_MAX {
             return Err(WireError::TooManyStatements);
@@ -48,9 +39,6 @@ impl Wire {
     }
 
     /// Has a prepared statement executed; `parameters` are as many as [`Wire::parameters`] says.
-    ///
-    /// # Errors
-    /// When the parameters are too long for a packet.
     #[inline]
     pub fn execute(&mut self, id: StatementId, parameters: &[Value<'_>]) -> WireResult<()> {
         self.put_execution(id, parameters)?;
@@ -109,9 +97,6 @@ impl Wire {
     }
 
     /// Ends that packet, so that it can be written; one without a row stays open.
-    ///
-    /// # Errors
-    /// When it is too long.
     pub fn end_upload_packet(&mut self) -> WireResult<()> {
         if self.outbox.open_bytes().unwrap_or(0) > 0 {
             self.sequence = self.outbox.end()?;
@@ -120,9 +105,6 @@ impl Wire {
     }
 
     /// Says that these were all the rows, which an empty packet does; the result follows.
-    ///
-    /// # Errors
-    /// When the last packet is too long.
     pub fn end_upload(&mut self) -> WireResult<()> {
         self.end_upload_packet()?;
         self.upload();

@@ -6,6 +6,7 @@ use testing::{Source, each_seed, peak_bytes};
 use super::super::{Event, Login, PACKET_BYTES_MAX, Wire, WireResult};
 use super::{OK, greeting};
 use engine::Value;
+use net::stream::Buffers;
 
 /// The largest packet, in a buffer that doubles, and the little that a conversation takes besides.
 const MEMORY_BYTES_MAX: usize = (2 * PACKET_BYTES_MAX) + (1 << 20);
