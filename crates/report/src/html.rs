@@ -48,8 +48,7 @@ mod verdict;
 pub use fleet::fleet;
 pub use options::HtmlOptions;
 
-use ::verdict::alternatives::{self as verdict_alternatives, is_alternative};
-use ::verdict::screening::{self as verdict_screening, is_screened};
+use ::verdict::contrasts::{Kind, belong_together};
 use archive::{Component, Run};
 use askama::Template;
 
@@ -64,8 +63,8 @@ pub fn html(run: &Run, against: &[Against<'_>], options: &HtmlOptions) -> String
     let groups = level::tests(run, scorecard::rank);
     // The sides of a study with more than two form one result instead of separate comparisons.
     let (sides, against) = &divide(run, against);
-    let (screening, effects) = screening::view(run, of(sides, is_screened), options);
-    let (alternatives, order) = alternatives::view(run, of(sides, is_alternative), options);
+    let (screening, effects) = screening::view(run, of(sides, Kind::Screening), options);
+    let (alternatives, order) = alternatives::view(run, of(sides, Kind::Alternatives), options);
     let components = SECTIONS
         .into_iter()
         .map(|section| ComponentView {
@@ -146,12 +145,8 @@ fn divide<'a>(run: &Run, against: &[Against<'a>]) -> (Vec<&'a Run>, Vec<Against<
     let mut sides = Vec::new();
     let mut others = Vec::new();
     for other in against {
-        let is_side = |side: &Run| {
-            verdict_screening::belong_together(run, side)
-                || verdict_alternatives::belong_together(run, side)
-        };
         match other {
-            Against::Run(side) if is_side(side) => sides.push(*side),
+            Against::Run(side) if belong_together(run, side) => sides.push(*side),
             other => others.push(*other),
         }
     }
@@ -159,8 +154,8 @@ fn divide<'a>(run: &Run, against: &[Against<'a>]) -> (Vec<&'a Run>, Vec<Against<
 }
 
 /// The sides if all of them are of this kind.
-fn of<'s, 'r>(sides: &'s [&'r Run], is: impl Fn(&Run) -> bool) -> &'s [&'r Run] {
-    if sides.iter().any(|side| is(side)) {
+fn of<'s, 'r>(sides: &'s [&'r Run], kind: Kind) -> &'s [&'r Run] {
+    if sides.iter().any(|side| Kind::of(side) == Some(kind)) {
         sides
     } else {
         &[]

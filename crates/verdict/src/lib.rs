@@ -3,23 +3,22 @@
 //! * [`mod@cores`]: cores that a run does not need.
 //! * [`mod@difference`]: settings that differ between two runs.
 //! * [`metric`]: figures of points, and their value in each repetition.
-//! * [`mod@alternatives`]: several alternatives against each other, in all pairs.
 //! * [`mod@compare`]: comparison of two runs, with ratios, intervals and verdicts.
+//! * [`mod@contrasts`]: studies of more than two sides: settings screened at once, alternatives in all pairs.
 //! * [`mod@fleet`]: many systems before and after an update.
 //! * [`mod@looks`]: studies with interim analyses.
-//! * [`mod@method`]: laws that every correct measurement obeys.
+//! * [`mod@method`]: invariants of every correct measurement.
 //! * [`mod@price`]: prices of a platform and of its figures.
 //! * [`mod@ramps`]: comparison of two ramps of users.
-//! * [`mod@screening`]: several settings screened at once, with the effect of each.
 //! * [`mod@shift`]: times of I/Os below a database, before and after.
 //! * [`sla`]: checks of a run against limits.
 
 #![forbid(unsafe_code)]
 
-pub mod alternatives;
 #[cfg(test)]
 mod by_hand;
 pub mod compare;
+pub mod contrasts;
 pub mod cores;
 pub mod difference;
 pub mod fleet;
@@ -29,7 +28,5 @@ pub mod metric;
 mod outcome;
 pub mod price;
 pub mod ramps;
-mod rounds;
-pub mod screening;
 pub mod shift;
 pub mod sla;

@@ -1,10 +1,8 @@
 //! Common parts of all comparisons: default band and confidence, and results for exports.
 
-use archive::{Remark, Run};
-use serde_json::{Value, json as value};
+use archive::Run;
 use stats::Interval;
 use stats::compare::{Band, Comparison, Design, Verdict};
-use stats::contrast::Contrast;
 
 /// Default practical band: ratios within 2 % count as alike.
 pub const BAND_DEFAULT: f64 = 0.02;
@@ -64,34 +62,6 @@ pub(crate) fn ratio_and_interval(result: &Comparison) -> [Option<f64>; 4] {
         of(|r| r.high),
         of(|r| r.confidence),
     ]
-}
-
-/// JSON of a contrast that was judged, after the names of its sides.
-pub(crate) fn contrast_json(
-    names: Value,
-    verdict: Verdict,
-    contrast: &Contrast,
-    least_effect: Option<f64>,
-) -> Value {
-    let mut object = names;
-    object["verdict"] = verdict_word(verdict).into();
-    object["ratio"] = contrast.ratio.estimate.into();
-    object["ratio_low"] = contrast.ratio.low.into();
-    object["ratio_high"] = contrast.ratio.high.into();
-    object["spread_log"] = contrast.sd_log.into();
-    object["least_effect_pct"] = least_effect.map(|share| share * 100.0).into();
-    object["warnings"] = (contrast.warnings.iter().map(ToString::to_string)).collect();
-    object
-}
-
-/// JSON of remarks with their sentences.
-pub(crate) fn remarks_json(remarks: &[Remark]) -> Value {
-    let with_sentence = |remark: &Remark| {
-        let mut object = value!(remark);
-        object["sentence"] = remark.to_string().into();
-        object
-    };
-    remarks.iter().map(with_sentence).collect()
 }
 
 /// Word for a verdict in tables and exports.

@@ -3,8 +3,7 @@
 use ::archive::Run;
 use anyhow::Result;
 use stats::compare::Verdict;
-use verdict::alternatives::{self, alternatives, is_alternative};
-use verdict::screening::{self, Options, is_screened, screening};
+use verdict::contrasts::{self, Kind, Options, contrasts};
 
 use super::{print_coloured, print_json, shown, tell};
 use crate::arguments::{BandOption, FailOn, Judging};
@@ -18,31 +17,42 @@ pub fn judge_and_show_all(
     judging: &Judging,
     watched: &Watched,
 ) -> Result<Option<Status>> {
-    let is_of_many = |run: &&Run| is_screened(run) || is_alternative(run);
-    if !runs.iter().any(is_of_many) {
+    let kinds: Vec<Kind> = runs.iter().filter_map(|run| Kind::of(run)).collect();
+    let Some(first) = kinds.first() else {
         return Ok(None);
-    }
+    };
+    let is_screening = kinds.contains(&Kind::Screening);
+    let kind = if is_screening {
+        Kind::Screening
+    } else {
+        *first
+    };
     refuse_of_two(judging)?;
     let primary = judging.primary()?;
     let options = Options {
         band: judging.band(),
         primary: &primary,
     };
-    if runs.iter().any(|run| is_screened(run)) {
-        let found = screening(runs, &options)?;
-        let render = |shown| report::screening(&found, shown);
-        print_result(judging, watched, render, || screening::json(&found))?;
-        let is = |verdict| found.any(verdict);
-        return Ok(Some(status(judging, is, found.lacks_effects())));
+    let found = contrasts(kind, runs, &options)?;
+    let render = |shown| match kind {
+        Kind::Screening => report::screening(&found, shown),
+        Kind::Alternatives => report::alternatives(&found, shown),
+    };
+    tell(watched, judging, render);
+    if judging.json {
+        print_json(&format!("{:#}\n", contrasts::json(&found)))?;
+    } else {
+        print_coloured(&render(shown(judging)))?;
     }
-    if runs.iter().any(|run| is_alternative(run)) {
-        let found = alternatives(runs, &options)?;
-        let render = |shown| report::alternatives(&found, shown);
-        print_result(judging, watched, render, || alternatives::json(&found))?;
-        let is = |verdict| found.any(verdict);
-        return Ok(Some(status(judging, is, found.lacks_verdicts())));
-    }
-    Ok(None)
+    let failed = match judging.fail_on {
+        None => false,
+        Some(FailOn::Worse) => found.any(Verdict::Worse),
+        Some(FailOn::Inconclusive) => {
+            found.any(Verdict::Worse) || found.any(Verdict::Inconclusive) || found.lacks_verdicts()
+        }
+    };
+    let status = if failed { Status::Missed } else { Status::Fine };
+    Ok(Some(status))
 }
 
 /// Refuses options that only comparisons of two sides have.
@@ -59,27 +69,4 @@ pub fn of_two_sides_alone(flag: &str) -> InvalidInput {
     InvalidInput(format!(
         "{flag} belongs to two sides, and this study has more; leave it out"
     ))
-}
-
-fn print_result(
-    judging: &Judging,
-    watched: &Watched,
-    render: impl Fn(report::Shown) -> String,
-    json: impl FnOnce() -> serde_json::Value,
-) -> Result<()> {
-    tell(watched, judging, &render);
-    if judging.json {
-        print_json(&format!("{:#}\n", json()))
-    } else {
-        print_coloured(&render(shown(judging)))
-    }
-}
-
-fn status(judging: &Judging, is: impl Fn(Verdict) -> bool, lacks_some: bool) -> Status {
-    let failed = match judging.fail_on {
-        None => false,
-        Some(FailOn::Worse) => is(Verdict::Worse),
-        Some(FailOn::Inconclusive) => is(Verdict::Worse) || is(Verdict::Inconclusive) || lacks_some,
-    };
-    if failed { Status::Missed } else { Status::Fine }
 }

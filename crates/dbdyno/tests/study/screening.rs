@@ -15,8 +15,8 @@ use lab::{HostOptions, LabError, Observer, Plan, Registry};
 use load::Progress;
 use stats::compare::{Direction, judge};
 use stats::factorial::TwoLevel;
+use verdict::contrasts::{Kind, Options, contrasts};
 use verdict::metric::Metric;
-use verdict::screening::{Options, screening};
 use workload::Library;
 
 use crate::common::{Workspace, repository};
@@ -231,12 +231,12 @@ fn a_planted_effect_is_found_among_settings() {
     let runs = load(&archive, 4);
     let mut any_order: Vec<&Run> = runs.iter().collect();
     any_order.swap(0, 2);
-    let found = screening(&any_order, &Options::default()).unwrap();
+    let found = contrasts(Kind::Screening, &any_order, &Options::default()).unwrap();
     assert_eq!((found.resolution, found.rounds, found.family), (None, 3, 2));
     // A busy machine adds an unknown amount to either level and to each round, so that the expected result is computed from the archive.
     let of_metric = &found.metrics[0];
-    let effect = &of_metric.effects.as_ref().unwrap()[0];
-    let ratio = &effect.effect.ratio;
+    let effect = &of_metric.contrasts.as_ref().unwrap()[0];
+    let ratio = &effect.contrast.ratio;
     let expected = effect_of(&of_metric.metric, &runs, &design);
     assert!(
         (ratio.estimate / expected - 1.0).abs() < 1e-9,
@@ -246,11 +246,7 @@ fn a_planted_effect_is_found_among_settings() {
         effect.verdict,
         judge(ratio, found.band, Direction::LowerIsBetter)
     );
-    let levels: Vec<&[bool]> = found
-        .configurations
-        .iter()
-        .map(|row| &row.high[..])
-        .collect();
+    let levels: Vec<&[bool]> = found.sides.iter().map(|row| &row.high[..]).collect();
     assert_eq!(levels, design.rows());
 }
 

@@ -1,8 +1,8 @@
 //! Alternatives for a terminal: a list of them, and for each metric their order, with the ratio to the best and the others that each beats.
 
 use stats::compare::Verdict;
-use verdict::alternatives::{Alternatives, OfMetric, Side};
 use verdict::compare::{CONFIDENCE, verdict_word as word};
+use verdict::contrasts::{Contrasts, OfMetric, Side};
 use verdict::metric::Metric;
 
 use super::{FOREST_WIDTH, Scale, Shown, in_rounds, named};
@@ -13,7 +13,7 @@ use crate::terminal::{Paint, clean};
 /// Differences (as shares) beyond which their exact size no longer matters.
 const LEAST_MAX: f64 = 1.0;
 
-pub fn alternatives(found: &Alternatives, shown: Shown) -> String {
+pub fn alternatives(found: &Contrasts, shown: Shown) -> String {
     let paint = Paint {
         colour: shown.colour,
     };
@@ -39,7 +39,7 @@ pub fn alternatives(found: &Alternatives, shown: Shown) -> String {
     out.push_str(&format!("\n{}\n", paint.bold(&named(found.named))));
     for of_metric in &found.metrics {
         out.push_str(&format!("{}\n", paint.bold(&clean(&label(of_metric)))));
-        match &of_metric.pairs {
+        match &of_metric.contrasts {
             Ok(_) => out.push_str(&order(found, of_metric, shown.width, &paint)),
             Err(why) => out.push_str(&wrapped(&format!("  no verdicts: {why}"), 4)),
         }
@@ -79,12 +79,12 @@ fn figure_words(figure: &str) -> String {
 }
 
 /// Rounds and points of the study, without a full stop.
-pub(crate) fn rounds_words(found: &Alternatives) -> String {
+pub(crate) fn rounds_words(found: &Contrasts) -> String {
     let alternatives = counted(found.sides.len() as u64, "alternative");
     in_rounds(&alternatives, found.rounds)
 }
 
-pub(crate) fn sure(found: &Alternatives) -> String {
+pub(crate) fn sure(found: &Contrasts) -> String {
     let together = percent(CONFIDENCE);
     match found.family {
         0 | 1 => format!("{together} % interval"),
@@ -97,7 +97,7 @@ pub(crate) fn sure(found: &Alternatives) -> String {
 
 /// The least effect that this number of rounds finds, for every pair.
 pub(crate) fn advice(of_metric: &OfMetric) -> Option<String> {
-    let pairs = of_metric.pairs.as_ref().ok()?;
+    let pairs = of_metric.contrasts.as_ref().ok()?;
     let least = pairs.iter().filter_map(|pair| pair.least_effect);
     let least = least.reduce(f64::max)?;
     let rounds = counted(of_metric.rounds as u64, "round");
@@ -115,14 +115,14 @@ pub(crate) fn advice(of_metric: &OfMetric) -> Option<String> {
 }
 
 /// The geometric mean of a side; quotients of these means are the ratios of the pairs.
-pub(crate) fn figure(found: &Alternatives, at: usize, side: usize) -> String {
+pub(crate) fn figure(found: &Contrasts, at: usize, side: usize) -> String {
     let mean = found.sides[side].means[at];
     number::of_metric(&found.metrics[at].metric, mean)
 }
 
 /// Names of the other sides against which a side has this verdict.
 pub(crate) fn others(
-    found: &Alternatives,
+    found: &Contrasts,
     of_metric: &OfMetric,
     side: usize,
     verdict: Verdict,
@@ -137,7 +137,7 @@ pub(crate) fn others(
 }
 
 /// The alternatives, best mean first, each relative to the first and with the others that it beats.
-fn order(found: &Alternatives, of_metric: &OfMetric, width: usize, paint: &Paint) -> String {
+fn order(found: &Contrasts, of_metric: &OfMetric, width: usize, paint: &Paint) -> String {
     let column = |head: &'static str, align, leave| Column {
         heads: [head, "", ""],
         align,

@@ -3,7 +3,7 @@
 use archive::Factor;
 use stats::compare::Verdict;
 use verdict::compare::{CONFIDENCE, verdict_word as word};
-use verdict::screening::{Effect, OfMetric, Screening};
+use verdict::contrasts::{Contrasts, Judged, OfMetric};
 
 use super::{FOREST_WIDTH, Scale, Shown, in_rounds, named};
 use crate::number::{self, counted, percent};
@@ -15,7 +15,7 @@ const HEADS: [&str; 15] = [
     "A", "B", "C", "D", "E", "F", "G", "H", "J", "K", "L", "M", "N", "O", "P",
 ];
 
-pub fn screening(screened: &Screening, shown: Shown) -> String {
+pub fn screening(screened: &Contrasts, shown: Shown) -> String {
     let paint = Paint {
         colour: shown.colour,
     };
@@ -33,7 +33,7 @@ pub fn screening(screened: &Screening, shown: Shown) -> String {
     for of_metric in &screened.metrics {
         let metric = clean(&of_metric.metric.to_string());
         out.push_str(&format!("Effects on {metric}\n"));
-        match &of_metric.effects {
+        match &of_metric.contrasts {
             Ok(effects) => out.push_str(&effects_table(screened, effects, shown.width, &paint)),
             Err(why) => out.push_str(&wrapped(&format!("  no effects: {why}"), 4)),
         }
@@ -69,13 +69,13 @@ fn roman(resolution: u32) -> String {
 }
 
 /// Rounds and configurations of the study, without a full stop.
-pub(crate) fn rounds_words(screened: &Screening) -> String {
-    let (rows, factors) = (screened.configurations.len(), screened.factors.len());
+pub(crate) fn rounds_words(screened: &Contrasts) -> String {
+    let (rows, factors) = (screened.sides.len(), screened.factors.len());
     let design = design_words(rows, factors, screened.resolution);
     in_rounds(&design, screened.rounds)
 }
 
-pub(crate) fn sure(screened: &Screening) -> String {
+pub(crate) fn sure(screened: &Contrasts) -> String {
     let together = percent(CONFIDENCE);
     match screened.family {
         0 | 1 => format!("{together} % interval"),
@@ -88,7 +88,7 @@ pub(crate) fn sure(screened: &Screening) -> String {
 
 /// The least effect that this number of rounds finds, for every setting.
 pub(crate) fn advice(of_metric: &OfMetric) -> Option<String> {
-    let effects = of_metric.effects.as_ref().ok()?;
+    let effects = of_metric.contrasts.as_ref().ok()?;
     let least = effects.iter().filter_map(|effect| effect.least_effect);
     let least = percent(least.reduce(f64::max)?);
     let rounds = counted(of_metric.rounds as u64, "round");
@@ -105,7 +105,7 @@ fn column(head: &'static str, align: Align, leave: u8) -> Column {
     }
 }
 
-fn configurations(screened: &Screening, width: usize, paint: &Paint) -> String {
+fn configurations(screened: &Contrasts, width: usize, paint: &Paint) -> String {
     let factors = screened.factors.len().min(HEADS.len());
     let mut columns = vec![column("", Align::Left, 0)];
     columns.extend(
@@ -120,7 +120,7 @@ fn configurations(screened: &Screening, width: usize, paint: &Paint) -> String {
             .map(|_| column("median", Align::Right, 0)),
     );
     let mut text = Table::new(columns);
-    for row in &screened.configurations {
+    for row in &screened.sides {
         let levels = screened.factors.iter().zip(&row.high);
         let levels = levels.map(|(factor, high)| clean(value(factor, *high)));
         let medians = screened.metrics.iter().zip(&row.medians);
@@ -152,8 +152,8 @@ fn value(factor: &Factor, high: bool) -> &str {
     if high { &factor.high } else { &factor.low }
 }
 
-fn effects_table(screened: &Screening, effects: &[Effect], width: usize, paint: &Paint) -> String {
-    let ratios = effects.iter().map(|effect| effect.effect.ratio);
+fn effects_table(screened: &Contrasts, effects: &[Judged], width: usize, paint: &Paint) -> String {
+    let ratios = effects.iter().map(|effect| effect.contrast.ratio);
     let scale = Scale::of(ratios, FOREST_WIDTH);
     let mut text = Table::new(vec![
         column("setting", Align::Left, 0),
@@ -165,7 +165,7 @@ fn effects_table(screened: &Screening, effects: &[Effect], width: usize, paint: 
         column("high is", Align::Left, 0),
     ]);
     for (factor, effect) in screened.factors.iter().zip(effects) {
-        let ratio = effect.effect.ratio;
+        let ratio = effect.contrast.ratio;
         let cells = vec![
             clean(&factor.key),
             clean(&factor.low),
@@ -188,11 +188,11 @@ fn effects_table(screened: &Screening, effects: &[Effect], width: usize, paint: 
 
 /// Oddities of single effects; those that all effects share appear once.
 fn warnings(of_metric: &OfMetric, factors: &[Factor]) -> Vec<String> {
-    let effects = of_metric.effects.iter().flatten();
+    let effects = of_metric.contrasts.iter().flatten();
     let of_each: Vec<Vec<String>> = effects
         .map(|effect| {
             effect
-                .effect
+                .contrast
                 .warnings
                 .iter()
                 .map(ToString::to_string)

@@ -5,8 +5,8 @@ mod throughput;
 use archive::Run;
 use askama::Template;
 use stats::compare::Verdict;
-use verdict::alternatives::{Alternatives, OfMetric, Side, alternatives};
 use verdict::compare::verdict_word;
+use verdict::contrasts::{Contrasts, Kind, OfMetric, Side, contrasts};
 
 use super::forest::named;
 use super::options::HtmlOptions;
@@ -88,7 +88,7 @@ struct Cell {
 
 /// The section and its part of the first screen, if other sides are present.
 pub fn view(run: &Run, others: &[&Run], options: &HtmlOptions) -> (View, Option<Outcome>) {
-    let judge = |sides: &[&Run]| alternatives(sides, &options.of_rounds());
+    let judge = |sides: &[&Run]| contrasts(Kind::Alternatives, sides, &options.of_rounds());
     let judged = judge_sides(run, others, judge, section, outcome);
     let view = View {
         found: judged.section,
@@ -103,7 +103,7 @@ impl View {
     }
 }
 
-fn outcome(run: &Run, found: &Alternatives) -> Outcome {
+fn outcome(run: &Run, found: &Contrasts) -> Outcome {
     let of = |(at, of_metric): (usize, &OfMetric)| OutcomeOfMetric {
         metric: alternatives_label(of_metric),
         sentence: sentence(found, at, of_metric),
@@ -128,16 +128,16 @@ fn own_name(side: &Side) -> String {
     side.alternative.name.clone()
 }
 
-fn first<'f>(found: &'f Alternatives, of_metric: &OfMetric) -> Option<&'f Side> {
+fn first<'f>(found: &'f Contrasts, of_metric: &OfMetric) -> Option<&'f Side> {
     found.sides.get(*of_metric.order.first()?)
 }
 
 /// "xfs has the best mean (5,120). It is better than shared, pool. No verdict against log-apart."
-fn sentence(found: &Alternatives, at: usize, of_metric: &OfMetric) -> String {
+fn sentence(found: &Contrasts, at: usize, of_metric: &OfMetric) -> String {
     let Some(best) = of_metric.order.first().copied() else {
         return "No alternative has a figure.".to_owned();
     };
-    if let Err(why) = &of_metric.pairs {
+    if let Err(why) = &of_metric.contrasts {
         return format!("No verdicts: {why}.");
     }
     let name = &found.sides[best].alternative.name;
@@ -159,7 +159,7 @@ fn sentence(found: &Alternatives, at: usize, of_metric: &OfMetric) -> String {
 }
 
 /// The other alternatives relative to the first.
-fn svg(found: &Alternatives, of_metric: &OfMetric) -> String {
+fn svg(found: &Contrasts, of_metric: &OfMetric) -> String {
     let Some((best, others)) = of_metric.order.split_first() else {
         return String::new();
     };
@@ -190,7 +190,7 @@ fn svg(found: &Alternatives, of_metric: &OfMetric) -> String {
     forest(&title, &format!("ratio to {name}"), &branches)
 }
 
-fn section(sides: &[&Run], found: &Alternatives) -> Found {
+fn section(sides: &[&Run], found: &Contrasts) -> Found {
     let run_of = |side: &Side| sides.iter().find(|run| run.label == side.label).copied();
     let runs: Vec<(&str, &Run)> = (found.sides.iter())
         .filter_map(|side| Some((side.alternative.name.as_str(), run_of(side)?)))
@@ -212,7 +212,7 @@ fn section(sides: &[&Run], found: &Alternatives) -> Found {
     }
 }
 
-fn row(found: &Alternatives, number: usize) -> Row {
+fn row(found: &Contrasts, number: usize) -> Row {
     let side = &found.sides[number];
     let means = found.metrics.iter().enumerate().map(|(at, of_metric)| {
         let is_best = of_metric.order.first() == Some(&number);
@@ -232,7 +232,7 @@ fn row(found: &Alternatives, number: usize) -> Row {
     }
 }
 
-fn metric_view(found: &Alternatives, at: usize) -> MetricView {
+fn metric_view(found: &Contrasts, at: usize) -> MetricView {
     let of_metric = &found.metrics[at];
     let name_of = |side: &usize| found.sides[*side].alternative.name.clone();
     let cell = |row: usize, column: usize| match of_metric.between(row, column) {
@@ -257,7 +257,7 @@ fn metric_view(found: &Alternatives, at: usize) -> MetricView {
     };
     MetricView {
         metric: alternatives_label(of_metric),
-        refused: of_metric.pairs.as_ref().err().map(ToString::to_string),
+        refused: of_metric.contrasts.as_ref().err().map(ToString::to_string),
         names: of_metric.order.iter().map(name_of).collect(),
         rows: of_metric.order.iter().map(row).collect(),
         warnings: warnings(found, of_metric),
@@ -265,17 +265,18 @@ fn metric_view(found: &Alternatives, at: usize) -> MetricView {
     }
 }
 
-fn warnings(found: &Alternatives, of_metric: &OfMetric) -> Vec<String> {
+fn warnings(found: &Contrasts, of_metric: &OfMetric) -> Vec<String> {
     let mut sentences: Vec<String> = Vec::new();
-    for pair in of_metric.pairs.iter().flatten() {
-        for warning in &pair.ratio.warnings {
-            let all = of_metric.pairs.iter().flatten();
-            let of_all = { all }.all(|other| other.ratio.warnings.contains(warning));
-            let line = if of_all {
-                warning.to_string()
-            } else {
-                let [a, b] = [pair.a, pair.b].map(|side| &found.sides[side].alternative.name);
-                format!("{b} against {a}: {warning}")
+    for pair in of_metric.contrasts.iter().flatten() {
+        for warning in &pair.contrast.warnings {
+            let all = of_metric.contrasts.iter().flatten();
+            let of_all = { all }.all(|other| other.contrast.warnings.contains(warning));
+            let line = match pair.pair {
+                Some(sides) if !of_all => {
+                    let [a, b] = sides.map(|side| &found.sides[side].alternative.name);
+                    format!("{b} against {a}: {warning}")
+                }
+                _ => warning.to_string(),
             };
             if !sentences.contains(&line) {
                 sentences.push(line);

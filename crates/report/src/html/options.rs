@@ -1,8 +1,8 @@
 //! Options of a page.
 
 use verdict::compare::{self, Terms};
+use verdict::contrasts;
 use verdict::metric::Metric;
-use verdict::screening;
 
 use crate::prices::Prices;
 
@@ -30,8 +30,8 @@ impl HtmlOptions {
     }
 
     /// Options for the sides of a study with more than two.
-    pub fn of_rounds(&self) -> screening::Options<'_> {
-        screening::Options {
+    pub fn of_rounds(&self) -> contrasts::Options<'_> {
+        contrasts::Options {
             band: self.terms.band,
             primary: &self.primary,
         }

@@ -4,7 +4,7 @@ use archive::{Factor, Run};
 use askama::Template;
 use stats::compare::Verdict;
 use verdict::compare::verdict_word;
-use verdict::screening::{Effect, OfMetric, Screening, screening};
+use verdict::contrasts::{Contrasts, Judged, Kind, OfMetric, Side, contrasts};
 
 use super::forest::named;
 use super::metric_name::name;
@@ -69,7 +69,7 @@ struct MetricView {
 
 /// The section and its part of the first screen, if other sides are present.
 pub fn view(run: &Run, others: &[&Run], options: &HtmlOptions) -> (View, Option<Outcome>) {
-    let judge = |sides: &[&Run]| screening(sides, &options.of_rounds());
+    let judge = |sides: &[&Run]| contrasts(Kind::Screening, sides, &options.of_rounds());
     let judged = judge_sides(run, others, judge, |_, screened| found(screened), outcome);
     let view = View {
         found: judged.section,
@@ -84,7 +84,7 @@ impl View {
     }
 }
 
-fn outcome(run: &Run, screened: &Screening) -> Outcome {
+fn outcome(run: &Run, screened: &Contrasts) -> Outcome {
     let of = |of_metric: &OfMetric| OutcomeOfMetric {
         metric: name(&of_metric.metric),
         sentence: sentence(&screened.factors, of_metric),
@@ -100,7 +100,7 @@ fn outcome(run: &Run, screened: &Screening) -> Outcome {
 
 /// "fsync: off is better than on (1.83). No verdict on work_mem."
 fn sentence(factors: &[Factor], of_metric: &OfMetric) -> String {
-    let effects = match &of_metric.effects {
+    let effects = match &of_metric.contrasts {
         Ok(effects) => effects,
         Err(why) => return format!("No effects: {why}."),
     };
@@ -118,7 +118,7 @@ fn sentence(factors: &[Factor], of_metric: &OfMetric) -> String {
                 factor.high,
                 verdict_word(effect.verdict),
                 factor.low,
-                effect.effect.ratio.estimate
+                effect.contrast.ratio.estimate
             )
         })
         .collect();
@@ -134,12 +134,12 @@ fn sentence(factors: &[Factor], of_metric: &OfMetric) -> String {
     sentences.join(" ")
 }
 
-fn svg(screened: &Screening, of_metric: &OfMetric) -> String {
-    let Ok(effects) = &of_metric.effects else {
+fn svg(screened: &Contrasts, of_metric: &OfMetric) -> String {
+    let Ok(effects) = &of_metric.contrasts else {
         return String::new();
     };
-    let branch = |(factor, effect): (&Factor, &Effect)| {
-        let ratio = effect.effect.ratio;
+    let branch = |(factor, effect): (&Factor, &Judged)| {
+        let ratio = effect.contrast.ratio;
         Branch {
             label: factor.key.clone(),
             ratio: Some([ratio.estimate, ratio.low, ratio.high]),
@@ -157,8 +157,8 @@ fn svg(screened: &Screening, of_metric: &OfMetric) -> String {
     forest(&title, "ratio second / first value", &branches)
 }
 
-fn found(screened: &Screening) -> Found {
-    let row = |row: &verdict::screening::Configuration| Row {
+fn found(screened: &Contrasts) -> Found {
+    let row = |row: &Side| Row {
         label: row.label.clone(),
         levels: (screened.factors.iter().zip(&row.high))
             .map(|(factor, high)| {
@@ -183,7 +183,7 @@ fn found(screened: &Screening) -> Found {
             .collect(),
         factors: screened.factors.clone(),
         heads: screened.metrics.iter().map(|m| name(&m.metric)).collect(),
-        rows: screened.configurations.iter().map(row).collect(),
+        rows: screened.sides.iter().map(row).collect(),
         metrics: (screened.metrics.iter())
             .map(|of_metric| metric_view(screened, of_metric))
             .collect(),
@@ -192,26 +192,26 @@ fn found(screened: &Screening) -> Found {
     }
 }
 
-fn metric_view(screened: &Screening, of_metric: &OfMetric) -> MetricView {
-    let row = |(factor, effect): (&Factor, &Effect)| {
-        let Effect {
-            effect, verdict, ..
+fn metric_view(screened: &Contrasts, of_metric: &OfMetric) -> MetricView {
+    let row = |(factor, effect): (&Factor, &Judged)| {
+        let Judged {
+            contrast, verdict, ..
         } = effect;
-        let warnings = effect.warnings.iter().map(ToString::to_string);
+        let warnings = contrast.warnings.iter().map(ToString::to_string);
         [
             factor.key.clone(),
             factor.low.clone(),
             factor.high.clone(),
-            format!("{:.3}", effect.ratio.estimate),
-            number::interval(&effect.ratio),
+            format!("{:.3}", contrast.ratio.estimate),
+            number::interval(&contrast.ratio),
             verdict_word(*verdict).to_owned(),
             warnings.collect::<Vec<_>>().join("; "),
         ]
     };
-    let effects = of_metric.effects.iter().flatten();
+    let effects = of_metric.contrasts.iter().flatten();
     MetricView {
         metric: name(&of_metric.metric),
-        refused: of_metric.effects.as_ref().err().map(ToString::to_string),
+        refused: of_metric.contrasts.as_ref().err().map(ToString::to_string),
         rows: screened.factors.iter().zip(effects).map(row).collect(),
         advice: screening_advice(of_metric),
     }

@@ -6,7 +6,7 @@ use archive::{
     Alternative, DeviceUse, Purpose, Remark, Requests, Run, Sample, SideLabel, StudyPart,
 };
 use report::{Against, HtmlOptions, Shown, html};
-use verdict::alternatives::{Options, alternatives};
+use verdict::contrasts::{Kind, Options, contrasts};
 
 const NAMES: [&str; 3] = ["shared", "log-apart", "no <flush>"];
 
@@ -93,7 +93,7 @@ fn devices(number: usize) -> Vec<DeviceUse> {
 fn alternatives_read_from_descriptions_to_verdicts() {
     let runs = runs();
     let runs: Vec<&Run> = runs.iter().collect();
-    let found = alternatives(&runs, &Options::default()).unwrap();
+    let found = contrasts(Kind::Alternatives, &runs, &Options::default()).unwrap();
     let shown = Shown {
         width: 110,
         ..Shown::default()

@@ -5,7 +5,7 @@
 use archive::{Factor, Run, Screened, SideLabel, StudyPart};
 use report::{Against, HtmlOptions, Shown, html};
 use stats::factorial::TwoLevel;
-use verdict::screening::{Options, screening};
+use verdict::contrasts::{Kind, Options, contrasts};
 
 const KEYS: [&str; 4] = [
     "target.shared_buffers",
@@ -64,7 +64,7 @@ fn runs() -> Vec<Run> {
 fn a_screening_reads_from_configurations_to_verdicts() {
     let runs = runs();
     let runs: Vec<&Run> = runs.iter().collect();
-    let found = screening(&runs, &Options::default()).unwrap();
+    let found = contrasts(Kind::Screening, &runs, &Options::default()).unwrap();
     let shown = Shown {
         width: 110,
         ..Shown::default()

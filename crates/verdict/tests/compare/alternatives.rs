@@ -4,9 +4,7 @@ use archive::{Alternative, Remark, Run, RunState, SideLabel, StudyPart};
 use stats::Warning;
 use stats::compare::Verdict;
 use stats::random::Random;
-use verdict::alternatives::{
-    Alternatives, Options, alternatives, belong_together, is_alternative, json,
-};
+use verdict::contrasts::{Contrasts, Kind, Options, belong_together, contrasts, json};
 
 use crate::runs::{frame, point};
 
@@ -39,10 +37,10 @@ fn runs(rates: &[f64], rounds: u32) -> Vec<Run> {
     rates.iter().enumerate().map(of_side).collect()
 }
 
-fn found(runs: &[Run]) -> Alternatives {
+fn found(runs: &[Run]) -> Contrasts {
     // The order of the runs does not matter.
     let runs: Vec<&Run> = runs.iter().rev().collect();
-    alternatives(&runs, &Options::default()).unwrap()
+    contrasts(Kind::Alternatives, &runs, &Options::default()).unwrap()
 }
 
 #[test]
@@ -52,7 +50,7 @@ fn every_pair_is_judged_and_all_hold_together() {
         panic!("{found:?}");
     };
     assert_eq!(found.sides[1].alternative.name, "layout-1");
-    assert_eq!(of_metric.pairs.as_ref().unwrap().len(), 6);
+    assert_eq!(of_metric.contrasts.as_ref().unwrap().len(), 6);
     assert_eq!(found.family, 6);
     assert!((found.confidence - (1.0 - 0.05 / 6.0)).abs() < 1e-12);
     assert_eq!((of_metric.order[2], of_metric.order[3]), (0, 2));
@@ -78,7 +76,8 @@ fn every_pair_is_judged_and_all_hold_together() {
 #[test]
 fn equal_alternatives_are_equivalent_with_enough_rounds() {
     let found = found(&runs(&[1.0, 1.0, 1.0], 20));
-    let pairs: Vec<Verdict> = found.pairs().map(|(_, pair)| pair.verdict).collect();
+    let pairs = found.metrics[0].contrasts.iter().flatten();
+    let pairs: Vec<Verdict> = pairs.map(|pair| pair.verdict).collect();
     assert_eq!(pairs, [Verdict::Equivalent; 3]);
     assert!(found.any(Verdict::Equivalent) && !found.any(Verdict::Worse));
 }
@@ -98,7 +97,7 @@ fn rounds_that_are_not_whole_are_left_out() {
     runs[1].points.truncate(2);
     runs[1].points_planned = 2;
     let few = found(&runs);
-    let why = few.metrics[0].pairs.as_ref().unwrap_err();
+    let why = few.metrics[0].contrasts.as_ref().unwrap_err();
     assert_eq!(*why, Warning::TooFew { have: 1, need: 3 });
     assert!(few.lacks_verdicts() && few.metrics[0].between(0, 1).is_none());
 }
@@ -106,10 +105,11 @@ fn rounds_that_are_not_whole_are_left_out() {
 #[test]
 fn what_is_no_study_of_alternatives_is_refused() {
     let runs = runs(&[1.0; 4], 3);
-    assert!(is_alternative(&runs[0]) && belong_together(&runs[0], &runs[3]));
+    assert_eq!(Kind::of(&runs[0]), Some(Kind::Alternatives));
+    assert!(belong_together(&runs[0], &runs[3]));
     assert!(!belong_together(&runs[0], &runs[0]));
     let refusal = |runs: &[&Run]| {
-        alternatives(runs, &Options::default())
+        contrasts(Kind::Alternatives, runs, &Options::default())
             .unwrap_err()
             .to_string()
     };

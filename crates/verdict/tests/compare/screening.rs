@@ -5,7 +5,7 @@ use stats::Warning;
 use stats::compare::Verdict;
 use stats::factorial::TwoLevel;
 use stats::random::Random;
-use verdict::screening::{Options, Screening, belong_together, json, screening};
+use verdict::contrasts::{Contrasts, Kind, Options, belong_together, contrasts, json};
 
 use crate::runs::{frame, point};
 
@@ -46,16 +46,14 @@ fn runs(factors: usize, effects: &[f64], rounds: u32) -> Vec<Run> {
     design.rows().iter().enumerate().map(of_row).collect()
 }
 
-fn screened(runs: &[Run]) -> Screening {
+fn screened(runs: &[Run]) -> Contrasts {
     let runs: Vec<&Run> = runs.iter().collect();
-    screening(&runs, &Options::default()).unwrap()
+    contrasts(Kind::Screening, &runs, &Options::default()).unwrap()
 }
 
-fn verdicts(screened: &Screening) -> Vec<Verdict> {
-    screened
-        .effects()
-        .map(|(_, _, effect)| effect.verdict)
-        .collect()
+fn verdicts(screened: &Contrasts) -> Vec<Verdict> {
+    let effects = screened.metrics[0].contrasts.iter().flatten();
+    effects.map(|effect| effect.verdict).collect()
 }
 
 #[test]
@@ -66,9 +64,9 @@ fn planted_effects_come_out_and_others_do_not() {
     assert_eq!(verdicts[..2], [Verdict::Better, Verdict::Worse]);
     let moved = |v: &&Verdict| matches!(v, Verdict::Better | Verdict::Worse);
     assert_eq!(verdicts.iter().filter(moved).count(), 2, "{verdicts:?}");
-    let (_, factor, effect) = found.effects().next().unwrap();
-    assert_eq!(factor.key, "k0");
-    assert!(effect.effect.ratio.covers(1.3) && effect.effect.ratio.low > 1.2);
+    assert_eq!(found.factors[0].key, "k0");
+    let effect = &found.metrics[0].contrasts.as_ref().unwrap()[0];
+    assert!(effect.contrast.ratio.covers(1.3) && effect.contrast.ratio.low > 1.2);
     assert!((0.01..0.2).contains(&effect.least_effect.unwrap()));
     assert_eq!(found.family, 11);
     assert!((found.confidence - (1.0 - 0.05 / 11.0)).abs() < 1e-12);
@@ -76,7 +74,7 @@ fn planted_effects_come_out_and_others_do_not() {
         found.remarks,
         [Remark::EffectsPartlyAliased { share: 1.0 / 3.0 }]
     );
-    assert!(found.any(Verdict::Worse) && !found.lacks_effects());
+    assert!(found.any(Verdict::Worse) && !found.lacks_verdicts());
     let json = json(&found);
     assert_eq!(json["metrics"][0]["effects"][0]["verdict"], "better");
     assert_eq!(json["remarks"][0]["code"], "effects_partly_aliased");
@@ -116,17 +114,17 @@ fn rounds_that_are_not_whole_are_left_out() {
         "{said}"
     );
     assert!(!said.contains("of run s-"), "told twice: {said}");
-    let effects = found.metrics[0].effects.as_ref().unwrap();
+    let effects = found.metrics[0].contrasts.as_ref().unwrap();
     assert_eq!(
-        effects[1].effect.warnings,
+        effects[1].contrast.warnings,
         [Warning::NotFinite { dropped: 1 }]
     );
     runs[1].points.truncate(2);
     runs[1].points_planned = 2;
     let few = screened(&runs);
-    let why = few.metrics[0].effects.as_ref().unwrap_err();
+    let why = few.metrics[0].contrasts.as_ref().unwrap_err();
     assert_eq!(*why, Warning::TooFew { have: 1, need: 3 });
-    assert!(few.lacks_effects());
+    assert!(few.lacks_verdicts());
 }
 
 /// The best of several levels is the figure. If one is invalid, the best of the others does not replace it.
@@ -150,9 +148,9 @@ fn a_round_with_an_invalid_level_is_left_out() {
     runs[2].points[at].reasons.push(Remark::PointAltered);
     let found = screened(&runs);
     assert_eq!((whole.metrics[0].rounds, found.metrics[0].rounds), (4, 3));
-    let ratio = |found: &verdict::screening::Screening| {
-        let effects = found.metrics[0].effects.as_ref().unwrap();
-        effects[0].effect.ratio.estimate
+    let ratio = |found: &Contrasts| {
+        let effects = found.metrics[0].contrasts.as_ref().unwrap();
+        effects[0].contrast.ratio.estimate
     };
     assert!((ratio(&found) / ratio(&whole) - 1.0).abs() < 0.05);
 }
@@ -162,7 +160,7 @@ fn what_is_no_screening_is_refused() {
     let runs = runs(3, &[], 3);
     assert!(belong_together(&runs[0], &runs[7]) && !belong_together(&runs[0], &runs[0]));
     let refusal = |runs: &[&Run]| {
-        screening(runs, &Options::default())
+        contrasts(Kind::Screening, runs, &Options::default())
             .unwrap_err()
             .to_string()
     };

@@ -4,6 +4,7 @@ use anyhow::Result;
 use archive::Factor;
 use engine::{Reach, TargetUrl};
 use lab::LabError;
+use verdict::contrasts::Kind;
 
 use super::cost::Blocks;
 use super::request::{StudyRequest, common, judged};
@@ -20,7 +21,7 @@ const VERSION: &str = "target.version";
 pub(super) fn carry_out(request: &StudyRequest<'_>) -> Result<Status> {
     if request.is_resumed() {
         return match &request.first {
-            Some(first) if verdict::screening::is_screened(first) => sides::resume(request),
+            Some(first) if Kind::of(first) == Some(Kind::Screening) => sides::resume(request),
             _ => against(request, None),
         };
     }

@@ -2,7 +2,7 @@
 
 use archive::Run;
 use stats::summary;
-use verdict::alternatives::OfMetric;
+use verdict::contrasts::OfMetric;
 
 use crate::devices::{self, Kind, Used};
 use crate::level::{self, Level};

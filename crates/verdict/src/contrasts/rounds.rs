@@ -1,5 +1,4 @@
-//! Studies of several sides, measured in rounds: the runs of all sides, and the figures by which they are judged
-//! together.
+//! The runs of all sides of a study, and the figures by which they are judged together.
 
 use archive::{Better, Run, RunState, StudyPart};
 use stats::compare::{Band, Direction};
@@ -25,23 +24,41 @@ impl Default for Options<'_> {
     }
 }
 
-/// The runs of all sides, A first, if these are all of one study. `is_side` is true for a run with a part of the
-/// right kind.
-pub(crate) fn all_sides<'r>(
-    runs: &[&'r Run],
-    is_side: impl Fn(&StudyPart) -> bool,
-) -> Option<Vec<&'r Run>> {
-    let mut sides = Vec::new();
-    for run in runs {
-        let part = run.study.as_ref().filter(|part| is_side(part))?;
-        sides.push((part, *run));
+/// Relation of the sides of a study.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Combinations of settings with two values each.
+    Screening,
+    /// Configurations that are compared with each other in all pairs.
+    Alternatives,
+}
+
+impl Kind {
+    /// The kind of study that a run is a side of; `None` for other runs.
+    pub fn of(run: &Run) -> Option<Self> {
+        Self::of_part(run.study.as_ref()?)
     }
+
+    fn of_part(part: &StudyPart) -> Option<Self> {
+        let screening = part.screened.as_ref().map(|_| Self::Screening);
+        screening.or(part.alternative.as_ref().map(|_| Self::Alternatives))
+    }
+}
+
+/// The parts of all sides and their runs, A first, if these are all of one study of this kind.
+pub fn all_sides<'r>(runs: &[&'r Run], kind: Kind) -> Option<(Vec<&'r StudyPart>, Vec<&'r Run>)> {
+    let part = |run: &&'r Run| {
+        let part = run.study.as_ref();
+        let part = part.filter(|part| Kind::of_part(part) == Some(kind))?;
+        Some((part, *run))
+    };
+    let mut sides = runs.iter().map(part).collect::<Option<Vec<_>>>()?;
     sides.sort_by_key(|(part, _)| part.side.clone());
     sides.dedup_by_key(|(part, _)| part.side.clone());
     let (first, _) = sides.first()?;
     let belong = sides[1..].iter().all(|(part, _)| part.pairs_with(first));
     let is_whole = sides.len() >= 2 && sides.len() == first.sides as usize;
-    (belong && is_whole).then(|| sides.iter().map(|(_, run)| *run).collect())
+    (belong && is_whole).then(|| sides.into_iter().unzip())
 }
 
 /// The metric's value in each repetition; `None` if a point of it is invalid, because the best of the remaining
@@ -58,26 +75,14 @@ fn valid_values(metric: &Metric, run: &Run) -> Vec<Option<f64>> {
     values
 }
 
-/// True for sides of the same study, each with a part of the right kind.
-pub(crate) fn belong_together(
-    run: &Run,
-    other: &Run,
-    is_side: impl Fn(&StudyPart) -> bool,
-) -> bool {
-    match (&run.study, &other.study) {
-        (Some(x), Some(y)) => is_side(x) && is_side(y) && x.pairs_with(y),
-        _ => false,
-    }
-}
-
-pub(crate) struct Figures<'r> {
+pub struct Figures<'r> {
     pub sides: Vec<&'r Run>,
     pairings: Vec<Pairing>,
     pub primary: Vec<OfSides>,
     pub named: Named,
 }
 
-pub(crate) struct OfSides {
+pub struct OfSides {
     pub metric: Metric,
     pub better: Better,
     values: Vec<Vec<Option<f64>>>,
@@ -85,14 +90,12 @@ pub(crate) struct OfSides {
 
 impl<'r> Figures<'r> {
     pub fn of(sides: Vec<&'r Run>, options: &Options<'_>) -> Result<Self, CompareError> {
-        let pairings = sides[1..].iter().map(|run| {
-            let terms = Terms {
-                band: options.band,
-                trust_sequential: false,
-            };
-            Ok(comparable::pairing(sides[0], run, &terms, true)?)
-        });
-        let pairings: Vec<Pairing> = pairings.collect::<Result<_, CompareError>>()?;
+        let terms = Terms {
+            band: options.band,
+            trust_sequential: false,
+        };
+        let pairing = |run: &&Run| comparable::pairing(sides[0], run, &terms, true);
+        let pairings: Vec<Pairing> = sides[1..].iter().map(pairing).collect::<Result<_, _>>()?;
         let (primary, named) = metrics::primary(sides[0], sides[1], options.primary, &pairings[0])?;
         let of_sides = |metric: Metric| {
             let others = sides[1..].iter().zip(&pairings);
@@ -122,8 +125,9 @@ impl<'r> Figures<'r> {
         self.primary.iter().filter(is_judged).count()
     }
 
-    pub fn medians(&self, side: usize) -> Vec<Option<f64>> {
-        self.primary.iter().map(|of| of.median(side)).collect()
+    /// A statistic of a side for each primary metric.
+    pub fn of_side(&self, side: usize, of: fn(&OfSides, usize) -> Option<f64>) -> Vec<Option<f64>> {
+        self.primary.iter().map(|metric| of(metric, side)).collect()
     }
 
     pub fn cautions(&self) -> Vec<String> {
@@ -135,15 +139,12 @@ impl<'r> Figures<'r> {
             );
         }
         let planned = self.sides[0].repetitions as usize;
-        for of in &self.primary {
-            let whole = of.whole();
-            if whole < planned {
-                cautions.push(format!(
-                    "{}: {} of {planned} rounds left out, in which a side lacks a valid figure",
-                    of.metric,
-                    planned - whole
-                ));
-            }
+        for of in self.primary.iter().filter(|of| of.whole() < planned) {
+            cautions.push(format!(
+                "{}: {} of {planned} rounds left out, in which a side lacks a valid figure",
+                of.metric,
+                planned - of.whole()
+            ));
         }
         for caution in self.pairings.iter().flat_map(|pairing| &pairing.cautions) {
             if !cautions.contains(caution) {
@@ -155,6 +156,10 @@ impl<'r> Figures<'r> {
 }
 
 impl OfSides {
+    pub fn sides(&self) -> usize {
+        self.values.len()
+    }
+
     /// The figures of each round by side; NaN if one is missing.
     pub fn rounds(&self) -> Vec<Vec<f64>> {
         let repetitions = self.values.iter().map(Vec::len).min().unwrap_or(0);
@@ -165,30 +170,29 @@ impl OfSides {
         (0..repetitions).map(round).collect()
     }
 
+    fn whole_rounds(&self) -> Vec<Vec<f64>> {
+        let mut rounds = self.rounds();
+        rounds.retain(|round| round.iter().all(|value| value.is_finite()));
+        rounds
+    }
+
     /// Rounds in which every side has a valid figure.
     pub fn whole(&self) -> usize {
-        let is_whole = |round: &&Vec<f64>| round.iter().all(|value| value.is_finite());
-        self.rounds().iter().filter(is_whole).count()
+        self.whole_rounds().len()
     }
 
     /// Median of a side over the complete rounds, so that the sides are comparable.
     pub fn median(&self, side: usize) -> Option<f64> {
-        stats::summary::median(&self.of_whole_rounds(side))
+        let rounds = self.whole_rounds();
+        stats::summary::median(&rounds.iter().map(|round| round[side]).collect::<Vec<_>>())
     }
 
     /// Geometric mean of a side over the same rounds: the quotient of two is the ratio that a contrast estimates.
     pub fn geometric_mean(&self, side: usize) -> Option<f64> {
-        let logs = self.of_whole_rounds(side).into_iter().map(f64::ln);
-        let mean = stats::summary::mean(&logs.collect::<Vec<_>>())?.exp();
+        let rounds = self.whole_rounds();
+        let logs: Vec<f64> = rounds.iter().map(|round| round[side].ln()).collect();
+        let mean = stats::summary::mean(&logs)?.exp();
         mean.is_finite().then_some(mean)
-    }
-
-    fn of_whole_rounds(&self, side: usize) -> Vec<f64> {
-        let rounds = self.rounds();
-        let whole = rounds
-            .iter()
-            .filter(|round| round.iter().all(|value| value.is_finite()));
-        whole.map(|round| round[side]).collect()
     }
 
     pub fn direction(&self) -> Direction {
