@@ -1,82 +1,101 @@
 //! Rates between two snapshots of the counters.
 
-use archive::{CPU_S_MIN, Requests};
+use archive::{CPU_S_MIN, Figures, Requests, Sample};
 
-use crate::counters::{Counters, CpuTicks, DiskCounters, Disks, PagingCounters, PressureUs};
+use crate::counters::{Counters, CpuTicks, DiskCounters, Disks};
 
 const SECTOR_BYTES: f64 = crate::counters::SECTOR_BYTES as f64;
 const MB: f64 = 1e6;
 
-/// Rates and counts between two snapshots. Rates of counters that one of them lacks are `None`.
-///
-/// Counters may go backwards (iowait does on real kernels, so does a replaced interface): such a difference counts as
-/// 0, never as negative.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Rates {
-    pub elapsed_s: f64,
+/// Declares the metrics of the host, each once: its name with its unit, the file of its counters, how it follows from two
+/// snapshots, and its names among the figures of a point and in the time series.
+macro_rules! metrics {
+    ($span:ident; $(
+        $(#[$about:meta])* $name:ident, $source:literal, $value:expr
+            $(, figure $figure:ident)? $(, series $series:ident)?;
+    )*) => {
+        /// Rates and counts between two snapshots. Rates of counters that one of them lacks are `None`.
+        ///
+        /// Counters may go backwards (iowait does on real kernels, so does a replaced interface): such a difference counts
+        /// as 0, never as negative.
+        #[derive(Debug, Clone, Copy, Default, PartialEq)]
+        pub struct Rates {
+            pub elapsed_s: f64,
+            $($(#[$about])* #[doc = concat!("\n\nSource: /proc/", $source)] pub $name: Option<f64>,)*
+        }
+
+        impl Rates {
+            /// Rates from `start` to `end`; all unknown if no time passed.
+            pub fn between(start: &Counters, end: &Counters) -> Self {
+                match Span::of(start, end) {
+                    Some($span) => Self { elapsed_s: $span.elapsed_s, $($name: $value,)* },
+                    None => Self::default(),
+                }
+            }
+
+            /// Sets the figures of the host that are averages and counts over the whole time.
+            pub(crate) fn write_into(&self, figures: &mut Figures) {
+                $($(figures.$figure = self.$name;)?)*
+                figures.total_iops = self.total_iops();
+                figures.total_mb_per_s = self.total_mb_per_s();
+            }
+
+            /// One sample of the series, without the driver's own columns.
+            pub(crate) fn sample(&self, at_s: f64) -> Sample {
+                Sample { at_s, $($($series: self.$name,)?)* ..Sample::default() }
+            }
+        }
+    };
+}
+
+metrics! { span;
     /// Processor time neither idle nor waiting for I/O; includes stolen time.
-    pub cpu_pct: Option<f64>,
+    cpu_pct, "stat", span.cpu(|t| t.user + t.system + t.steal), figure cpu_pct_avg, series cpu_pct;
     /// User mode, with nice.
-    pub cpu_user_pct: Option<f64>,
+    cpu_user_pct, "stat", span.cpu(|t| t.user), figure cpu_user_pct, series cpu_user_pct;
     /// Kernel mode, with interrupts.
-    pub cpu_system_pct: Option<f64>,
-    pub cpu_interrupts_pct: Option<f64>,
+    cpu_system_pct, "stat", span.cpu(|t| t.system), figure cpu_system_pct, series cpu_system_pct;
+    cpu_interrupts_pct, "stat", span.cpu(|t| t.interrupts);
     /// Processor time idle with I/O outstanding.
-    pub cpu_iowait_pct: Option<f64>,
-    pub cpu_steal_pct: Option<f64>,
-    pub read_iops: Option<f64>,
-    pub write_iops: Option<f64>,
-    pub read_mb_per_s: Option<f64>,
-    pub write_mb_per_s: Option<f64>,
+    cpu_iowait_pct, "stat", span.cpu(|t| t.iowait), figure cpu_iowait_pct, series cpu_iowait_pct;
+    cpu_steal_pct, "stat", span.cpu(|t| t.steal), figure cpu_steal_pct;
+    read_iops, "diskstats", span.disk_per_s(|d| d.reads.count as f64), figure read_iops, series read_iops;
+    write_iops, "diskstats", span.disk_per_s(|d| d.writes.count as f64), figure write_iops, series write_iops;
+    read_mb_per_s, "diskstats", span.disk_per_s(|d| d.reads.mb), figure read_mb_per_s, series read_mb_per_s;
+    write_mb_per_s, "diskstats", span.disk_per_s(|d| d.writes.mb), figure write_mb_per_s, series write_mb_per_s;
     /// Mean time of a device read; `None` without reads.
-    pub read_await_ms: Option<f64>,
+    read_await_ms, "diskstats", span.disks.and_then(|d| d.reads.await_ms), figure read_await_ms;
     /// Mean time of a device write; `None` without writes.
-    pub write_await_ms: Option<f64>,
-    pub device_busy_pct: Option<f64>,
-    pub device_queue_mean: Option<f64>,
+    write_await_ms, "diskstats", span.disks.and_then(|d| d.writes.await_ms), figure write_await_ms;
+    /// Of the busiest device.
+    device_busy_pct, "diskstats", span.disks.map(|d| d.busy_pct), figure device_busy_pct;
+    device_queue_mean, "diskstats", span.disks.map(|d| d.queue_mean), figure device_queue_mean;
     /// Received and sent, 10^6 bytes per second.
-    pub network_mb_per_s: Option<f64>,
-    pub network_errors: Option<f64>,
-    pub tcp_retransmits: Option<f64>,
-    pub major_faults: Option<f64>,
-    pub swap_in_mb: Option<f64>,
-    pub swap_out_mb: Option<f64>,
+    network_mb_per_s, "net/dev", span.rise(|c| Some(c.network?.bytes)).map(|bytes| bytes / MB / span.elapsed_s),
+        figure network_mb_per_s, series network_mb_per_s;
+    network_errors, "net/dev", span.rise(|c| Some(c.network?.errors)), figure network_errors;
+    tcp_retransmits, "net/snmp", span.rise(|c| c.tcp_retransmits), figure tcp_retransmits, series tcp_retransmits;
+    /// Open at the end.
+    tcp_sockets, "net/sockstat", span.end.tcp_sockets.map(|sockets| sockets as f64), series tcp_sockets;
+    /// Not available to programs at the end.
+    memory_used_mb, "meminfo", span.end.memory.map(|m| m.total.saturating_sub(m.available) as f64 / MB), series memory_used_mb;
+    /// At the end.
+    page_cache_mb, "meminfo", span.end.page_cache_bytes.map(|bytes| bytes as f64 / MB), series page_cache_mb;
+    major_faults, "vmstat", span.rise(|c| c.paging.major_faults), figure major_faults, series major_faults;
+    swap_in_mb, "vmstat", span.rise(|c| c.paging.swap_in_bytes).map(|bytes| bytes / MB), figure swap_in_mb;
+    swap_out_mb, "vmstat", span.rise(|c| c.paging.swap_out_bytes).map(|bytes| bytes / MB), figure swap_out_mb;
+    /// In and out.
+    swap_mb, "vmstat", span.rise(|c| c.paging.swap_in_bytes).zip(span.rise(|c| c.paging.swap_out_bytes)).map(|(i, o)| (i + o) / MB),
+        series swap_mb;
     /// Share of time in which some task waited for a processor.
-    pub pressure_cpu_pct: Option<f64>,
-    pub pressure_memory_pct: Option<f64>,
-    pub pressure_io_pct: Option<f64>,
+    pressure_cpu_pct, "pressure/cpu", span.pressure(|c| c.pressure_us.cpu), figure pressure_cpu_pct, series pressure_cpu_pct;
+    pressure_memory_pct, "pressure/memory", span.pressure(|c| c.pressure_us.memory), figure pressure_memory_pct, series pressure_memory_pct;
+    pressure_io_pct, "pressure/io", span.pressure(|c| c.pressure_us.io), figure pressure_io_pct, series pressure_io_pct;
     /// Processor time of this process, in percent of one core.
-    pub process_cpu_pct: Option<f64>,
+    process_cpu_pct, "self", span.rise(|c| c.process_cpu_ns).map(|ns| 100.0 * ns / 1e9 / span.elapsed_s), figure process_cpu_pct;
 }
 
 impl Rates {
-    /// Rates from `start` to `end`; all unknown if no time passed.
-    pub fn between(start: &Counters, end: &Counters) -> Self {
-        let elapsed_ns = end.at_ns.saturating_sub(start.at_ns);
-        if elapsed_ns == 0 {
-            return Self::default();
-        }
-        let elapsed_s = elapsed_ns as f64 / 1e9;
-        let mut rates = Self {
-            elapsed_s,
-            ..Self::default()
-        };
-        if let Some((start, end)) = start.cpu.zip(end.cpu).filter(|_| elapsed_s >= CPU_S_MIN) {
-            rates.set_cpu(&start, &end);
-        }
-        rates.set_disks(&start.disks, &end.disks);
-        if let Some((start, end)) = start.network.zip(end.network) {
-            rates.network_mb_per_s = Some(rise(start.bytes, end.bytes) / MB / elapsed_s);
-            rates.network_errors = Some(rise(start.errors, end.errors));
-        }
-        rates.tcp_retransmits = rise_of(start.tcp_retransmits, end.tcp_retransmits);
-        rates.set_paging(&start.paging, &end.paging);
-        rates.set_pressure(&start.pressure_us, &end.pressure_us);
-        rates.process_cpu_pct = rise_of(start.process_cpu_ns, end.process_cpu_ns)
-            .map(|cpu_ns| 100.0 * cpu_ns / elapsed_ns as f64);
-        rates
-    }
-
     pub fn total_iops(&self) -> Option<f64> {
         Some(self.read_iops? + self.write_iops?)
     }
@@ -84,65 +103,67 @@ impl Rates {
     pub fn total_mb_per_s(&self) -> Option<f64> {
         Some(self.read_mb_per_s? + self.write_mb_per_s?)
     }
+}
 
-    /// Sets shares of the ticks that passed, so that they add up to 100 % for any elapsed time; none if no tick
-    /// passed.
-    fn set_cpu(&mut self, start: &CpuTicks, end: &CpuTicks) {
-        let user = rise(start.user, end.user);
-        let system = rise(start.system, end.system);
-        let idle = rise(start.idle, end.idle);
-        let iowait = rise(start.iowait, end.iowait);
-        let steal = rise(start.steal, end.steal);
-        let total = user + system + idle + iowait + steal;
-        if total == 0.0 {
-            return;
-        }
-        let share = |ticks: f64| Some(100.0 * ticks / total);
-        self.cpu_pct = share(user + system + steal);
-        self.cpu_user_pct = share(user);
-        self.cpu_system_pct = share(system);
-        self.cpu_interrupts_pct = share(rise(start.interrupts, end.interrupts));
-        self.cpu_iowait_pct = share(iowait);
-        self.cpu_steal_pct = share(steal);
+/// Two snapshots, and what passed between them.
+struct Span<'c> {
+    start: &'c Counters,
+    end: &'c Counters,
+    elapsed_s: f64,
+    /// Ticks by kind, and all of them; `None` if none passed, or so little time that the shares would be rounding noise.
+    ticks: Option<(CpuTicks, u64)>,
+    /// Sums over the devices, times weighted with their requests, and the longest busy time.
+    disks: Option<DiskRates>,
+}
+
+impl<'c> Span<'c> {
+    fn of(start: &'c Counters, end: &'c Counters) -> Option<Self> {
+        let elapsed_ns = end.at_ns.checked_sub(start.at_ns).filter(|ns| *ns > 0)?;
+        let elapsed_s = elapsed_ns as f64 / 1e9;
+        let ticks = start.cpu.zip(end.cpu).filter(|_| elapsed_s >= CPU_S_MIN);
+        Some(Self {
+            start,
+            end,
+            elapsed_s,
+            ticks: ticks.and_then(|(start, end)| risen(&start, &end)),
+            disks: DiskRates::summed(&start.disks, &end.disks, elapsed_s),
+        })
     }
 
-    /// Sets sums over the devices, times weighted with their requests, and the longest busy time.
-    fn set_disks(&mut self, start: &Disks, end: &Disks) {
-        let elapsed_s = self.elapsed_s;
-        let each: Option<Vec<DiskRates>> = (start.summed().zip(end.summed()))
-            .map(|(start, end)| Some(DiskRates::between(start?, end?, elapsed_s)))
-            .collect();
-        let Some(each) = each.filter(|each| !each.is_empty()) else {
-            return;
-        };
-        let reads = sum(each.iter().map(|disk| disk.reads));
-        let writes = sum(each.iter().map(|disk| disk.writes));
-        self.read_iops = Some(reads.count as f64 / elapsed_s);
-        self.write_iops = Some(writes.count as f64 / elapsed_s);
-        self.read_mb_per_s = Some(reads.mb / elapsed_s);
-        self.write_mb_per_s = Some(writes.mb / elapsed_s);
-        self.read_await_ms = reads.await_ms;
-        self.write_await_ms = writes.await_ms;
-        self.device_busy_pct = each.iter().map(|disk| disk.busy_pct).reduce(f64::max);
-        self.device_queue_mean = Some(each.iter().map(|disk| disk.queue_mean).sum());
+    /// Share of the ticks that passed, so that the shares add up to 100 % for any elapsed time.
+    fn cpu(&self, of: fn(&CpuTicks) -> u64) -> Option<f64> {
+        let (risen, all) = self.ticks.as_ref()?;
+        Some(100.0 * of(risen) as f64 / *all as f64)
     }
 
-    fn set_paging(&mut self, start: &PagingCounters, end: &PagingCounters) {
-        let mb = |bytes: f64| bytes / MB;
-        self.major_faults = rise_of(start.major_faults, end.major_faults);
-        self.swap_in_mb = rise_of(start.swap_in_bytes, end.swap_in_bytes).map(mb);
-        self.swap_out_mb = rise_of(start.swap_out_bytes, end.swap_out_bytes).map(mb);
+    fn disk_per_s(&self, of: fn(&DiskRates) -> f64) -> Option<f64> {
+        Some(of(self.disks.as_ref()?) / self.elapsed_s)
+    }
+
+    fn rise(&self, of: fn(&Counters) -> Option<u64>) -> Option<f64> {
+        Some(rise(of(self.start)?, of(self.end)?))
     }
 
     /// The kernel accounts a stall in progress a moment late, so that a short window may show slightly more stall
     /// than time: the maximum is 100.
-    fn set_pressure(&mut self, start: &PressureUs, end: &PressureUs) {
-        let elapsed_us = self.elapsed_s * 1e6;
-        let share = |stalled_us: f64| (100.0 * stalled_us / elapsed_us).min(100.0);
-        self.pressure_cpu_pct = rise_of(start.cpu, end.cpu).map(share);
-        self.pressure_memory_pct = rise_of(start.memory, end.memory).map(share);
-        self.pressure_io_pct = rise_of(start.io, end.io).map(share);
+    fn pressure(&self, of: fn(&Counters) -> Option<u64>) -> Option<f64> {
+        let stalled_us = self.rise(of)?;
+        Some((100.0 * stalled_us / (self.elapsed_s * 1e6)).min(100.0))
     }
+}
+
+fn risen(start: &CpuTicks, end: &CpuTicks) -> Option<(CpuTicks, u64)> {
+    let rise = |of: fn(&CpuTicks) -> u64| of(end).saturating_sub(of(start));
+    let risen = CpuTicks {
+        user: rise(|t| t.user),
+        system: rise(|t| t.system),
+        interrupts: rise(|t| t.interrupts),
+        idle: rise(|t| t.idle),
+        iowait: rise(|t| t.iowait),
+        steal: rise(|t| t.steal),
+    };
+    let all = risen.user + risen.system + risen.idle + risen.iowait + risen.steal;
+    (all > 0).then_some((risen, all))
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -154,6 +175,19 @@ pub(crate) struct DiskRates {
 }
 
 impl DiskRates {
+    fn summed(start: &Disks, end: &Disks, elapsed_s: f64) -> Option<Self> {
+        let each: Option<Vec<Self>> = (start.summed().zip(end.summed()))
+            .map(|(start, end)| Some(Self::between(start?, end?, elapsed_s)))
+            .collect();
+        let each = each.filter(|each| !each.is_empty())?;
+        Some(Self {
+            reads: sum(each.iter().map(|disk| disk.reads)),
+            writes: sum(each.iter().map(|disk| disk.writes)),
+            busy_pct: each.iter().map(|disk| disk.busy_pct).fold(0.0, f64::max),
+            queue_mean: each.iter().map(|disk| disk.queue_mean).sum(),
+        })
+    }
+
     pub(crate) fn between(start: &DiskCounters, end: &DiskCounters, elapsed_s: f64) -> Self {
         let requests = |count: (u64, u64), sectors: (u64, u64), ms: (u64, u64)| {
             let count = count.1.saturating_sub(count.0);
@@ -199,10 +233,6 @@ fn rise(start: u64, end: u64) -> f64 {
     end.saturating_sub(start) as f64
 }
 
-fn rise_of(start: Option<u64>, end: Option<u64>) -> Option<f64> {
-    Some(rise(start?, end?))
-}
-
 /// Rise of a counter that wraps at 32 bits. More than half the range means that it went back.
 fn rise_wrapping(start: u64, end: u64) -> f64 {
     let rise = (end as u32).wrapping_sub(start as u32);
@@ -216,7 +246,7 @@ fn rise_wrapping(start: u64, end: u64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::counters::NetworkCounters;
+    use crate::counters::{NetworkCounters, PagingCounters, PressureUs};
 
     fn start() -> Counters {
         Counters {
@@ -330,10 +360,12 @@ mod tests {
             major_faults: Some(20.0),
             swap_in_mb: Some(2.0),
             swap_out_mb: Some(1.0),
+            swap_mb: Some(3.0),
             pressure_cpu_pct: Some(25.0),
             pressure_memory_pct: Some(0.0),
             pressure_io_pct: Some(100.0),
             process_cpu_pct: Some(150.0),
+            ..Rates::default()
         };
         let rates = Rates::between(&start(), &end());
         assert_eq!(rates, golden);
