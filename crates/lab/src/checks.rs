@@ -3,7 +3,6 @@
 mod pace;
 mod slices;
 
-use std::iter;
 use std::time::Duration;
 
 use archive::{CacheState, Figures, Remark};
@@ -32,12 +31,9 @@ const WRITTEN_MB_NOTED: f64 = 16.0;
 pub fn reasons(outcome: &Outcome, limits: &Validity) -> Vec<Remark> {
     let mut reasons = Vec::new();
     if outcome.errors() > 0 {
-        let messages = outcome.error_messages.iter().cloned();
         reasons.push(Remark::OperationsFailed {
             errors: outcome.errors(),
-            messages: messages
-                .zip(outcome.error_counts.iter().copied().chain(iter::repeat(0)))
-                .collect(),
+            messages: outcome.error_messages.iter().cloned().collect(),
         });
     }
     if outcome.operations() == 0 {
@@ -268,16 +264,17 @@ mod tests {
     #[test]
     fn failures_make_a_point_invalid() {
         let outcome = Outcome {
-            error_messages: vec!["wrong answer".into()],
-            error_counts: vec![2],
+            error_messages: vec![("wrong answer".into(), 2)],
             ..done(10, 2)
         };
         let found = reasons(&outcome, &STRICT);
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].to_string(), "2 operations failed: wrong answer");
         let outcome = Outcome {
-            error_messages: vec!["deadlock (40P01)".into(), "duplicate (23505)".into()],
-            error_counts: vec![1, 4],
+            error_messages: vec![
+                ("deadlock (40P01)".into(), 1),
+                ("duplicate (23505)".into(), 4),
+            ],
             ..done(10, 5)
         };
         assert_eq!(

@@ -394,8 +394,7 @@ impl<'a> Context<'a> {
             );
             recorder.add_message(&message, 0);
         }
-        let (kinds, tally, messages) = recorder.into_parts();
-        let (error_messages, error_counts) = messages.into_iter().unzip();
+        let (kinds, tally, error_messages) = recorder.into_parts();
         let outcome = Outcome {
             started: started_ns.map(|at| self.how.clock.instant_of(at)),
             elapsed,
@@ -410,7 +409,6 @@ impl<'a> Context<'a> {
             late_start_max: Duration::from_nanos(tally.late_max_ns),
             connections_lost: tally.connections_lost,
             error_messages,
-            error_counts,
             fatal,
             interrupted,
             driver_threads: ended.driver_threads,

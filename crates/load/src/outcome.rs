@@ -106,9 +106,8 @@ pub struct Outcome {
     pub late_starts: u64,
     pub late_start_max: Duration,
     pub connections_lost: u64,
-    pub error_messages: Vec<String>,
-    /// Operations that failed with each of these messages.
-    pub error_counts: Vec<u64>,
+    /// The first few messages, each with the number of operations that failed with it.
+    pub error_messages: Vec<(String, u64)>,
     /// Reason why the whole drive was stopped: its figures must not be used.
     pub fatal: Option<String>,
     pub interrupted: bool,
@@ -141,6 +140,11 @@ impl DriverThreads {
 }
 
 impl Outcome {
+    pub fn error_texts(&self) -> Vec<&str> {
+        let messages = self.error_messages.iter();
+        messages.map(|(message, _)| message.as_str()).collect()
+    }
+
     pub(crate) fn fatal(message: String) -> Self {
         Self {
             fatal: Some(message),

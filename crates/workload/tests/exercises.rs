@@ -101,7 +101,7 @@ fn carry_out_with(
     let outcome = drive(clients, amount.operations);
     assert_eq!(outcome.fatal, None);
     exercise.close().unwrap();
-    wrong.extend(outcome.error_messages.clone());
+    wrong.extend(outcome.error_texts().into_iter().map(str::to_owned));
     let found = exercise.verify(&outcome).unwrap();
     wrong.extend(found.iter().map(Remark::to_string));
     (outcome, wrong)

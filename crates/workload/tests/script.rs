@@ -102,7 +102,7 @@ fn check_shop(target: &Arc<dyn Target>, by: By, jobs: u32) -> (u64, u64) {
     let mut exercise = exercise(target, &shop());
     let outcome = drive(exercise.as_mut(), by, jobs, 200);
     assert_eq!(outcome.fatal, None);
-    assert_eq!(outcome.error_messages, Vec::<String>::new());
+    assert_eq!(outcome.error_texts(), Vec::<String>::new());
     assert_eq!(outcome.operations(), 200 * u64::from(jobs));
     let sold = ask(target, SOLD);
     // Two of ten transactions buy: 200 jobs·0.2, six standard deviations around it.
@@ -190,7 +190,7 @@ fn a_wrong_number_of_rows_is_a_failed_operation_and_is_rolled_back() {
         let outcome = drive(exercise(target, &text).as_mut(), by, 2, 5);
         assert_eq!((outcome.operations(), outcome.errors()), (0, 10));
         assert_eq!(
-            outcome.error_messages,
+            outcome.error_texts(),
             ["wrong effect: statement 2 of \"t\" returned or changed 0 rows instead of 1"]
         );
         assert_eq!(ask(target, "SELECT sum(n) FROM dbdyno_p"), 0, "rolled back");
@@ -213,7 +213,7 @@ fn nulls_are_no_parameters_and_missing_columns_are_found_before() {
         for id in [3, 9] {
             let outcome = drive(exercise(target, &keep(id, 1)).as_mut(), by, 1, 3);
             assert_eq!(outcome.errors(), 3);
-            let message = &outcome.error_messages[0];
+            let message = outcome.error_texts()[0];
             assert!(
                 message.contains("needs :n, which is null or was kept from an empty result"),
                 "{message}"
@@ -260,14 +260,14 @@ fn check_deadlocks(target: &Arc<dyn Target>, by: By, body: &str) {
         (outcome.operations(), outcome.errors()),
         (120, 0),
         "{:?}",
-        outcome.error_messages
+        outcome.error_texts()
     );
     assert!(outcome.retries() > 0);
     assert_eq!(ask(target, "SELECT sum(n) FROM dbdyno_p"), 240);
     let impatient = small("retries = 0", body);
     let outcome = drive(exercise(target, &impatient).as_mut(), by, 8, 15);
     assert!(outcome.errors() > 0 && outcome.retries() == 0);
-    let message = &outcome.error_messages[0];
+    let message = outcome.error_texts()[0];
     assert!(
         message.contains("gave up after 0 retries") && message.to_lowercase().contains("deadlock"),
         "{message}"
@@ -294,7 +294,7 @@ fn retries_come_after_pauses() {
     for by in [By::Loop, By::Threads] {
         for jobs in [1, 3] {
             let outcome = drive(exercise(&target, &text).as_mut(), by, jobs, 1);
-            let errors = (outcome.errors(), &outcome.error_messages);
+            let errors = (outcome.errors(), outcome.error_texts());
             assert_eq!(errors.0, u64::from(jobs), "{errors:?}");
             assert!(
                 errors.1[0].contains("gave up after 100 retries"),
@@ -331,7 +331,7 @@ fn every_pipeline_does_the_same() {
             (outcome.operations(), outcome.errors()),
             (400, 0),
             "{:?}",
-            outcome.error_messages
+            outcome.error_texts()
         );
         assert_eq!(ask(&target, SOLD), ask(&target, MISSING), "{pipeline}");
     }
@@ -360,7 +360,7 @@ fn long_requests_and_long_results_go_through() {
             (outcome.operations(), outcome.errors()),
             (15, 0),
             "{:?}",
-            outcome.error_messages
+            outcome.error_texts()
         );
     }
 }

@@ -106,7 +106,7 @@ fn what_cannot_be_drained_is_counted() {
     let outcome = run(&how, sessions(Mock::new().latency(ms(100)), 1));
     assert_eq!((outcome.operations(), outcome.unserved), (21, 79));
     assert_eq!(outcome.errors(), 79);
-    assert!(outcome.error_messages[0].contains("were due but not started"));
+    assert!(outcome.error_texts()[0].contains("were due but not started"));
 }
 
 /// Four sessions a second for two and a half, each of three operations with pauses between them.

@@ -192,7 +192,7 @@ fn kinds_are_separate_and_dealt_alike() {
         assert!(total.rolled_back > 0 && total.errors > 0, "{total:?}");
         assert!(total.errors * 15 < total.completed);
         assert_eq!(
-            outcome.error_messages,
+            outcome.error_texts(),
             ["the mock fails every 25th operation"]
         );
         decks.push((0..12).map(|user| log.of_user(user)).collect());

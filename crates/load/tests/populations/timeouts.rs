@@ -43,7 +43,7 @@ fn a_hanging_connection_is_replaced_and_its_user_goes_on() {
     assert_eq!((total.timeouts, total.errors), (3, 3));
     assert_eq!((outcome.connections_lost, made.load(Relaxed)), (3, 3));
     assert_eq!(
-        outcome.error_messages,
+        outcome.error_texts(),
         ["an operation took longer than its limit of 0.4 s"]
     );
     assert_eq!(outcome.fatal, None);

@@ -18,7 +18,7 @@ const ROOM_BYTES: u64 = 1_000_000_000;
 fn work(database: &Database, run: u32) {
     let context = context(database, Mode::Client, world(database, run), None);
     let outcome = serve(database, &context, By::Blocking, 2, 250);
-    assert_eq!(outcome.error_messages, Vec::<String>::new());
+    assert_eq!(outcome.error_texts(), Vec::<String>::new());
     assert!(context.ledger.total().delivered > 0);
 }
 

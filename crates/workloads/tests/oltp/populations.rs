@@ -184,7 +184,7 @@ fn a_transaction_stuck_on_a_lock_is_given_up() {
     );
     assert_eq!(outcome.connections_lost, total.timeouts);
     assert_eq!(
-        outcome.error_messages,
+        outcome.error_texts(),
         ["an operation took longer than its limit of 1 s"]
     );
     assert_eq!(database.check().broken(), [0_u32; 0]);

@@ -22,7 +22,7 @@ fn worked(database: &Database, directory: &Path, by: By) -> PathBuf {
     let journal = oltp::reconcile::begin(database.session().as_mut(), &path, &world).unwrap();
     let context = context(database, Mode::Client, world, Some(journal));
     let outcome = serve(database, &context, by, 2, 300);
-    assert_eq!(outcome.error_messages, Vec::<String>::new());
+    assert_eq!(outcome.error_texts(), Vec::<String>::new());
     path
 }
 

@@ -147,7 +147,10 @@ fn work(database: &Database, mode: Mode, by: By, connections: u32) -> Account {
     let context = context(database, mode, world(database, RUN), None);
     let outcome = serve(database, &context, by, connections, each);
     assert_eq!(outcome.operations(), all, "{mode:?} {by:?}");
-    assert_eq!((outcome.fatal, outcome.error_messages), (None, Vec::new()));
+    assert_eq!(
+        (outcome.fatal.as_deref(), outcome.error_texts()),
+        (None, Vec::new())
+    );
     let account = context.ledger.total();
     assert_eq!(account.completed(), all);
     account
@@ -440,6 +443,6 @@ fn a_forgotten_sum_is_caught() {
         .unwrap();
     let context = context(&database, Mode::Client, world(&database, RUN), None);
     let outcome = serve(&database, &context, By::Blocking, 1, 50);
-    assert_eq!(outcome.error_messages, Vec::<String>::new());
+    assert_eq!(outcome.error_texts(), Vec::<String>::new());
     assert_eq!(database.check().broken(), [1, 8]);
 }
