@@ -1,13 +1,13 @@
-//! Check of the method itself: laws that relate the figures of points to each other, whatever the speed of the target
+//! Check of the method itself: invariants that relate the figures of points to each other, whatever the speed of the target
 //! (metamorphic checks).
 //!
 //! * [`roles`]: the points that are needed, and their parameters.
-//! * `laws`: each law as pairs of an expected and an observed figure, one for each repetition.
+//! * `invariants`: each invariant as pairs of an expected and an observed figure, one for each repetition.
 //! * [`judge`]: from pairs to *holds*, *broken* or *too noisy*, with the error rate stated.
 
 mod findings;
+mod invariants;
 pub mod judge;
-mod laws;
 pub mod roles;
 #[cfg(test)]
 mod tests;
@@ -16,9 +16,9 @@ pub use findings::{Clocks, Measured, confirmed, find, own_cost};
 pub use judge::{Outcome, Reading};
 pub use roles::{Parameters, Role};
 
-/// Law that every correct measurement obeys.
+/// Invariant that every correct measurement obeys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Law {
+pub enum Invariant {
     /// Doubling the think time halves the rate: X₁/X₂ = (2Z + R₂)/(Z + R₁).
     ThinkTime,
     /// N = X·(R + Z), the interactive response time law.
@@ -51,8 +51,8 @@ pub enum Law {
     Clock,
 }
 
-impl Law {
-    /// All laws, in the order of reports.
+impl Invariant {
+    /// All invariants, in the order of reports.
     pub const ALL: [Self; 15] = [
         Self::ThinkTime,
         Self::ResponseTime,
@@ -71,7 +71,7 @@ impl Law {
         Self::Clock,
     ];
 
-    /// True for laws without randomness: one deviation breaks them, without a second measurement.
+    /// True for invariants without randomness: one deviation breaks them, without a second measurement.
     pub fn is_exact(self) -> bool {
         matches!(self, Self::Committed | Self::Counts | Self::Times)
     }
@@ -79,6 +79,6 @@ impl Law {
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finding {
-    pub law: Law,
+    pub invariant: Invariant,
     pub outcome: Outcome,
 }

@@ -8,8 +8,8 @@ use super::{SecretText, ServerHost};
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Exit status: 0 a run can start, and no check of --engine and no law of --method failed · 1 the database cannot be reached · 2 invalid input, or --engine or --method was not agreed to · \
-3 a run would be refused, a check failed, or a law is broken; the output says why"
+    after_help = "Exit status: 0 a run can start, and no check of --engine and no invariant of --method failed · 1 the database cannot be reached · 2 invalid input, or --engine or --method was not agreed to · \
+3 a run would be refused, a check failed, or an invariant is broken; the output says why"
 )]
 pub struct CheckArguments {
     /// Database to check, as ENGINE:PATH or ENGINE://USER@HOST/DATABASE
@@ -24,7 +24,7 @@ pub struct CheckArguments {
     /// counters, waits …), in a schema or file of its own that is removed afterwards
     #[arg(long)]
     pub engine: bool,
-    /// Also measure whether dbdyno measures this database rightly (about four minutes): laws that every right measurement
+    /// Also measure whether dbdyno measures this database rightly (about four minutes): invariants that every right measurement
     /// keeps, such as N = X(R + Z) and committed = changed, in a schema or file of its own that is removed afterwards
     #[arg(long)]
     pub method: bool,

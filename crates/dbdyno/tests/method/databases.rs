@@ -26,9 +26,9 @@ fn method(workspace: &Workspace, url: &str) -> (Ended, Value) {
     (ended, method)
 }
 
-fn law<'v>(method: &'v Value, id: &str) -> &'v Value {
-    let mut laws = method["laws"].as_array().unwrap().iter();
-    laws.find(|law| law["id"] == id).unwrap()
+fn invariant<'v>(method: &'v Value, id: &str) -> &'v Value {
+    let mut invariants = method["invariants"].as_array().unwrap().iter();
+    invariants.find(|invariant| invariant["id"] == id).unwrap()
 }
 
 /// No invariant is violated, those without chance hold, and exactly the named ones are unsupported.
@@ -42,13 +42,15 @@ fn is_right_in(workspace: &Workspace, url: &str, not_offered: &[&str]) {
     assert_eq!(ended.status, 0, "{method:#}");
     assert_eq!(method["broken"], 0, "{method:#}");
     for id in ["committed", "counts", "times"] {
-        assert_eq!(law(&method, id)["outcome"], "holds", "{method:#}");
+        assert_eq!(invariant(&method, id)["outcome"], "holds", "{method:#}");
     }
-    let laws = method["laws"].as_array().unwrap().iter();
-    let missing = laws.filter(|law| law["outcome"] == "not_offered");
-    let missing: Vec<&str> = missing.map(|law| law["id"].as_str().unwrap()).collect();
+    let invariants = method["invariants"].as_array().unwrap().iter();
+    let missing = invariants.filter(|invariant| invariant["outcome"] == "not_offered");
+    let missing: Vec<&str> = missing
+        .map(|invariant| invariant["id"].as_str().unwrap())
+        .collect();
     assert_eq!(missing, not_offered, "{method:#}");
-    assert!(law(&method, "committed")["seen"].as_f64().unwrap() > 0.0);
+    assert!(invariant(&method, "committed")["seen"].as_f64().unwrap() > 0.0);
     assert!(method["own_us"].as_f64().unwrap() > 0.0);
     let verdict = method["verdict"].as_str().unwrap();
     assert!(
@@ -138,7 +140,11 @@ fn a_server_that_loses_acknowledged_rows_is_found() {
     assert_eq!(output.status.code(), Some(3));
     let found: Value = serde_json::from_slice(&output.stdout).unwrap();
     let method = &found["method"];
-    assert_eq!(law(method, "committed")["outcome"], "broken", "{method:#}");
+    assert_eq!(
+        invariant(method, "committed")["outcome"],
+        "broken",
+        "{method:#}"
+    );
     assert_eq!(
         (&method["is_right"], &method["broken"]),
         (&false.into(), &1.into())

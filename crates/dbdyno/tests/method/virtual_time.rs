@@ -15,7 +15,7 @@ use load::{
     Schedule, Think,
 };
 use stats::Histogram;
-use verdict::method::{Clocks, Finding, Law, Measured, Parameters, Role, find};
+use verdict::method::{Clocks, Finding, Invariant, Measured, Parameters, Role, find};
 
 static GO_ON: AtomicBool = AtomicBool::new(false);
 
@@ -190,11 +190,7 @@ fn point(outcome: &Outcome, (role, repetition): (Role, u32), fault: Fault) -> Po
     let key = PointKey {
         repetition,
         step: role.step(),
-        target: 0,
-        test: format!("S-{}", role.script()),
-        nodes: 1,
-        jobs: load(role, Fault::Nothing).0,
-        threads: 1,
+        ..PointKey::of(format!("S-{}", role.script()), load(role, Fault::Nothing).0)
     };
     let mut point = Point::blank(key, String::new(), Component::Database);
     point.work.seconds = Some(ASKED.seconds);
@@ -334,10 +330,10 @@ fn in_slices(repetition: u32, fault: Fault) -> Point {
     point
 }
 
-fn broken(fault: Fault) -> Vec<Law> {
+fn broken(fault: Fault) -> Vec<Invariant> {
     let findings = findings(fault);
     let broken = findings.iter().filter(|it| it.outcome.is_broken());
-    broken.map(|it| it.law).collect()
+    broken.map(|it| it.invariant).collect()
 }
 
 #[test]
@@ -350,28 +346,41 @@ fn a_correct_driver_satisfies_every_invariant() {
 
 #[test]
 fn faults_of_the_target_are_found() {
-    assert_eq!(broken(Fault::Drops), [Law::Committed]);
-    assert_eq!(broken(Fault::Repeats), [Law::Committed]);
-    assert_eq!(broken(Fault::Skips), [Law::Statements]);
-    assert_eq!(broken(Fault::Hurries), [Law::Delay]);
-    let drift = [Law::HalvesRate, Law::HalvesMedian];
+    assert_eq!(broken(Fault::Drops), [Invariant::Committed]);
+    assert_eq!(broken(Fault::Repeats), [Invariant::Committed]);
+    assert_eq!(broken(Fault::Skips), [Invariant::Statements]);
+    assert_eq!(broken(Fault::Hurries), [Invariant::Delay]);
+    let drift = [Invariant::HalvesRate, Invariant::HalvesMedian];
     assert_eq!(broken(Fault::Drifts), drift);
 }
 
 #[test]
 fn faults_of_the_driver_are_found() {
-    assert_eq!(broken(Fault::ShortPauses), [Law::ResponseTime]);
-    assert_eq!(broken(Fault::SamePauses), [Law::ThinkTime]);
-    assert_eq!(broken(Fault::FewArrivals), [Law::OfferedRate]);
-    let users = [Law::ThinkTime, Law::ResponseTime, Law::Users];
+    assert_eq!(broken(Fault::ShortPauses), [Invariant::ResponseTime]);
+    assert_eq!(broken(Fault::SamePauses), [Invariant::ThinkTime]);
+    assert_eq!(broken(Fault::FewArrivals), [Invariant::OfferedRate]);
+    let users = [
+        Invariant::ThinkTime,
+        Invariant::ResponseTime,
+        Invariant::Users,
+    ];
     assert_eq!(broken(Fault::MoreUsers), users);
 }
 
 #[test]
 fn faults_of_the_books_are_found() {
-    assert_eq!(broken(Fault::Forgets), [Law::Counts, Law::Times]);
-    let unit = [Law::Delay, Law::Waits, Law::Times, Law::Floor, Law::Slices];
+    assert_eq!(
+        broken(Fault::Forgets),
+        [Invariant::Counts, Invariant::Times]
+    );
+    let unit = [
+        Invariant::Delay,
+        Invariant::Waits,
+        Invariant::Times,
+        Invariant::Floor,
+        Invariant::Slices,
+    ];
     assert_eq!(broken(Fault::Unit), unit);
-    assert_eq!(broken(Fault::CountsFailures), [Law::Committed]);
-    assert_eq!(broken(Fault::CountsEnds), [Law::Slices]);
+    assert_eq!(broken(Fault::CountsFailures), [Invariant::Committed]);
+    assert_eq!(broken(Fault::CountsEnds), [Invariant::Slices]);
 }

@@ -1,12 +1,12 @@
-//! Findings about every law from the runs that were measured for it.
+//! Findings about every invariant from the runs that were measured for it.
 
 use archive::{Point, Run};
 use stats::summary::median;
 
+use super::invariants::{self, Found, Lack, Round};
 use super::judge::{Bound, Outcome, Pair, REPETITIONS_MIN, Reading, agrees, equals};
-use super::laws::{self, Found, Lack, Round};
 use super::roles::{Parameters, Role};
-use super::{Finding, Law};
+use super::{Finding, Invariant};
 
 /// Largest error of a clock that is being adjusted (adjtimex: 500 parts in a million), plus as much for the other
 /// one.
@@ -35,22 +35,22 @@ pub struct Measured<'a> {
 }
 
 pub fn find(measured: &Measured<'_>) -> Vec<Finding> {
-    let outcome = |law| measured.outcome(law);
-    let finding = |law| Finding {
-        law,
-        outcome: outcome(law),
+    let outcome = |invariant| measured.outcome(invariant);
+    let finding = |invariant| Finding {
+        invariant,
+        outcome: outcome(invariant),
     };
-    Law::ALL.into_iter().map(finding).collect()
+    Invariant::ALL.into_iter().map(finding).collect()
 }
 
-/// Findings after a second measurement: a law with randomness is broken only if it is broken twice.
+/// Findings after a second measurement: an invariant with randomness is broken only if it is broken twice.
 pub fn confirmed(first: Vec<Finding>, second: Vec<Finding>) -> Vec<Finding> {
     let both = first.into_iter().zip(second);
     let confirmed = both.map(|(first, second)| {
-        let law = first.law;
+        let invariant = first.invariant;
         let outcome = match (first.outcome, second.outcome) {
             (broken @ Outcome::Broken(_), _) | (_, broken @ Outcome::Broken(_))
-                if law.is_exact() =>
+                if invariant.is_exact() =>
             {
                 broken
             }
@@ -59,7 +59,7 @@ pub fn confirmed(first: Vec<Finding>, second: Vec<Finding>) -> Vec<Finding> {
             (first @ Outcome::Holds(_), _) => first,
             (_, second) => second,
         };
-        Finding { law, outcome }
+        Finding { invariant, outcome }
     });
     confirmed.collect()
 }
@@ -82,29 +82,31 @@ pub fn own_cost(run: &Run) -> Option<(f64, f64)> {
 }
 
 impl Measured<'_> {
-    fn outcome(&self, law: Law) -> Outcome {
-        match law {
-            Law::ThinkTime => self.by_repetition(Bound::Both, laws::think_time),
-            Law::ResponseTime => self.by_repetition(Bound::Both, laws::response_time),
-            Law::Users => self.by_repetition(Bound::AtMost, laws::users),
-            Law::OfferedRate => self.by_repetition(Bound::Both, laws::offered_rate),
-            Law::HalvesRate => self.by_repetition(Bound::Both, laws::halves_rate),
-            Law::HalvesMedian => self.by_repetition(Bound::Both, laws::halves_median),
-            Law::Statements => self.by_repetition(Bound::Both, laws::statements),
-            Law::Delay => self.by_repetition(Bound::Both, laws::delay),
-            Law::Waits => self.by_repetition(Bound::Both, laws::waits),
-            Law::Committed => self.committed(),
-            Law::Counts => self.of_every_point(laws::counts, equals),
-            Law::Times => self.of_every_point(laws::times, |pairs| agrees(pairs, Bound::Both)),
-            Law::Floor => {
+    fn outcome(&self, invariant: Invariant) -> Outcome {
+        match invariant {
+            Invariant::ThinkTime => self.by_repetition(Bound::Both, invariants::think_time),
+            Invariant::ResponseTime => self.by_repetition(Bound::Both, invariants::response_time),
+            Invariant::Users => self.by_repetition(Bound::AtMost, invariants::users),
+            Invariant::OfferedRate => self.by_repetition(Bound::Both, invariants::offered_rate),
+            Invariant::HalvesRate => self.by_repetition(Bound::Both, invariants::halves_rate),
+            Invariant::HalvesMedian => self.by_repetition(Bound::Both, invariants::halves_median),
+            Invariant::Statements => self.by_repetition(Bound::Both, invariants::statements),
+            Invariant::Delay => self.by_repetition(Bound::Both, invariants::delay),
+            Invariant::Waits => self.by_repetition(Bound::Both, invariants::waits),
+            Invariant::Committed => self.committed(),
+            Invariant::Counts => self.of_every_point(invariants::counts, equals),
+            Invariant::Times => {
+                self.of_every_point(invariants::times, |pairs| agrees(pairs, Bound::Both))
+            }
+            Invariant::Floor => {
                 let points = self.mock.points.iter();
-                self.judged(points.map(laws::floor).collect(), Bound::Both)
+                self.judged(points.map(invariants::floor).collect(), Bound::Both)
             }
-            Law::Slices => {
+            Invariant::Slices => {
                 let points = self.slices.points.iter();
-                self.judged(points.map(laws::slices).collect(), Bound::Both)
+                self.judged(points.map(invariants::slices).collect(), Bound::Both)
             }
-            Law::Clock => match &self.clocks {
+            Invariant::Clock => match &self.clocks {
                 Ok(clocks) => clocks.outcome(),
                 Err(why) => Outcome::NotOffered(why.clone()),
             },
@@ -121,8 +123,11 @@ impl Measured<'_> {
         })
     }
 
-    fn by_repetition(&self, bound: Bound, law: fn(&Round<'_>) -> Found) -> Outcome {
-        self.judged(self.rounds().map(|round| law(&round)).collect(), bound)
+    fn by_repetition(&self, bound: Bound, invariant: fn(&Round<'_>) -> Found) -> Outcome {
+        self.judged(
+            self.rounds().map(|round| invariant(&round)).collect(),
+            bound,
+        )
     }
 
     fn judged(&self, found: Vec<Found>, bound: Bound) -> Outcome {
@@ -156,7 +161,7 @@ impl Measured<'_> {
         let mut before = 0.0;
         let pairs = self
             .rounds()
-            .map(|round| laws::committed(&round, &mut before));
+            .map(|round| invariants::committed(&round, &mut before));
         match pairs.collect::<Result<Vec<Pair>, Lack>>() {
             Ok(pairs) => equals(&pairs),
             Err(Lack::Absent(role)) => self.not_offered(role),

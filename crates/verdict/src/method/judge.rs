@@ -1,27 +1,27 @@
 //! Judges the observations of all repetitions.
 //!
-//! A law gives the expected value of one figure from others of the same repetition. The logarithms of
+//! An invariant gives the expected value of one figure from others of the same repetition. The logarithms of
 //! observed/expected scatter around 0 if it is true. Their mean has the Student interval m ± t(1 − α/2, n − 1)·s/√n
-//! with α = [`ERROR`]; the scatter between repetitions determines the tolerance. A law is *broken* when the interval
+//! with α = [`ERROR`]; the scatter between repetitions determines the tolerance. An invariant is *broken* when the interval
 //! excludes the expected value by more than [`RESOLUTION`], *too noisy* when the interval is so wide that a figure
-//! wrong by a quarter could be in it, and *holds* otherwise. A broken law is measured a second time, and is only
-//! broken if it is so twice: by chance that happens to each law less than once in 1/α² = 1,000,000 checks.
+//! wrong by a quarter could be in it, and *holds* otherwise. A broken invariant is measured a second time, and is only
+//! broken if it is so twice: by chance that happens to each invariant less than once in 1/α² = 1,000,000 checks.
 //!
 //! Limits: repetitions are taken as independent of each other and their logarithms as normal; heavier tails make the
 //! interval wider than needed. Golden: ratios 1.01, 1.02, 1.03, 1.04, 1.05 have 1.0299 (0.9708 to 1.0926).
 
 use stats::distribution::student_quantile;
 
-/// Probability that the interval of a true law excludes the expected value.
+/// Probability that the interval of a true invariant excludes the expected value.
 pub const ERROR: f64 = 0.001;
-/// Laws neglect less than this: time between two operations, and the resolution of histograms.
+/// Invariants neglect less than this: time between two operations, and the resolution of histograms.
 pub const RESOLUTION: f64 = 0.01;
 /// A wider interval, by its half-width, cannot distinguish a correct figure from a wrong one.
 pub const TELLING: f64 = 0.25;
 /// Fewer repetitions have no useful interval.
 pub const REPETITIONS_MIN: usize = 5;
 
-/// Expected and observed figure of a law, in one repetition.
+/// Expected and observed figure of an invariant, in one repetition.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Pair {
     pub expected: f64,
@@ -35,7 +35,7 @@ pub(super) enum Bound {
     AtMost,
 }
 
-/// Observed figure of a law, in the unit of the expected one.
+/// Observed figure of an invariant, in the unit of the expected one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Reading {
     pub expected: f64,
@@ -67,7 +67,7 @@ impl Outcome {
     }
 }
 
-/// Judges a law with randomness by its interval; needs at least [`REPETITIONS_MIN`] pairs of positive numbers.
+/// Judges an invariant with randomness by its interval; needs at least [`REPETITIONS_MIN`] pairs of positive numbers.
 pub(super) fn agrees(pairs: &[Pair], bound: Bound) -> Outcome {
     let n = pairs.len() as f64;
     let logs: Vec<f64> = (pairs.iter())

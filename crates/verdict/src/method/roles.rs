@@ -1,4 +1,4 @@
-//! Points that the laws relate to each other. Each is a step of one plan, in this order, so that every repetition
+//! Points that the invariants relate to each other. Each is a step of one plan, in this order, so that every repetition
 //! measures all of them.
 
 use std::time::Duration;
@@ -76,7 +76,7 @@ impl Role {
     }
 }
 
-/// Parameters of the points and of the laws.
+/// Parameters of the points and of the invariants.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Parameters {
     /// Users of [`Role::Users`]; even.

@@ -1,4 +1,4 @@
-//! Every law with figures that obey it, and with figures that do not.
+//! Every invariant with figures that obey it, and with figures that do not.
 
 use std::collections::BTreeMap;
 
@@ -173,26 +173,26 @@ fn blank(step: u32, repetition: u32, jobs: u32) -> Point {
     let key = PointKey {
         repetition,
         step,
-        target: 0,
-        test: String::new(),
-        nodes: 1,
-        jobs,
-        threads: 1,
+        ..PointKey::of("", jobs)
     };
     Point::blank(key, String::new(), Component::Database)
 }
 
-fn broken(findings: &[Finding]) -> Vec<Law> {
+fn broken(findings: &[Finding]) -> Vec<Invariant> {
     let broken = findings.iter().filter(|it| it.outcome.is_broken());
-    broken.map(|it| it.law).collect()
+    broken.map(|it| it.invariant).collect()
 }
 
-fn outcome(findings: &[Finding], law: Law) -> &Outcome {
-    &findings.iter().find(|it| it.law == law).unwrap().outcome
+fn outcome(findings: &[Finding], invariant: Invariant) -> &Outcome {
+    &findings
+        .iter()
+        .find(|it| it.invariant == invariant)
+        .unwrap()
+        .outcome
 }
 
 #[test]
-fn a_right_measurement_keeps_every_law() {
+fn a_right_measurement_keeps_every_invariant() {
     let findings = World::right().find();
     for finding in &findings {
         assert!(matches!(finding.outcome, Outcome::Holds(_)), "{finding:?}");
@@ -202,7 +202,7 @@ fn a_right_measurement_keeps_every_law() {
     assert!((4.5..5.6).contains(&own_us), "{own_us}");
 }
 
-/// Each fault breaks exactly the laws that it contradicts.
+/// Each fault breaks exactly the invariants that it contradicts.
 #[test]
 fn every_fault_is_found() {
     let of_roles = |roles: &[Role], factor: f64| -> BTreeMap<u32, f64> {
@@ -218,51 +218,51 @@ fn every_fault_is_found() {
         ..right.clone()
     };
     let users = [Role::Users, Role::LongThink, Role::HalfUsers];
-    let cases: [(&str, World, &[Law]); 12] = [
+    let cases: [(&str, World, &[Invariant]); 12] = [
         (
             "pauses that do not follow the parameters",
             wrong_rate(&[Role::LongThink], 1.4),
-            &[Law::ThinkTime],
+            &[Invariant::ThinkTime],
         ),
         (
             "rates of users that are half of the truth",
             wrong_rate(&users, 0.5),
-            &[Law::ResponseTime],
+            &[Invariant::ResponseTime],
         ),
         (
             "responses of users in another unit",
             wrong_time(&users, 1000.0),
-            &[Law::ThinkTime, Law::ResponseTime],
+            &[Invariant::ThinkTime, Invariant::ResponseTime],
         ),
         (
             "users counted twice when there are many",
             wrong_rate(&[Role::HalfUsers], 0.7),
-            &[Law::Users],
+            &[Invariant::Users],
         ),
         (
             "arrivals that are left out",
             wrong_rate(&[Role::Open], 0.8),
-            &[Law::OfferedRate],
+            &[Invariant::OfferedRate],
         ),
         (
             "a rate that drifts away",
             wrong_rate(&[Role::Second], 0.8),
-            &[Law::HalvesRate],
+            &[Invariant::HalvesRate],
         ),
         (
             "times that drift away",
             wrong_time(&[Role::Second], 1.3),
-            &[Law::HalvesMedian],
+            &[Invariant::HalvesMedian],
         ),
         (
             "statements that are not carried out",
             wrong_time(&[Role::TwiceAsMany], 0.6),
-            &[Law::Statements],
+            &[Invariant::Statements],
         ),
         (
             "a delay that does not show",
             wrong_time(&[Role::LongDelay], 0.7),
-            &[Law::Delay],
+            &[Invariant::Delay],
         ),
         (
             "a target that drops one of 200 transactions",
@@ -270,7 +270,7 @@ fn every_fault_is_found() {
                 kept: 0.995,
                 ..right.clone()
             },
-            &[Law::Committed],
+            &[Invariant::Committed],
         ),
         (
             "a recorder that loses half",
@@ -278,7 +278,7 @@ fn every_fault_is_found() {
                 recorded: 0.5,
                 ..right.clone()
             },
-            &[Law::Counts, Law::Times],
+            &[Invariant::Counts, Invariant::Times],
         ),
         (
             "a clock that runs slow",
@@ -286,11 +286,11 @@ fn every_fault_is_found() {
                 mock_us: 190.0,
                 ..right.clone()
             },
-            &[Law::Floor],
+            &[Invariant::Floor],
         ),
     ];
-    for (what, world, laws) in cases {
-        assert_eq!(broken(&world.find()), laws, "{what}");
+    for (what, world, invariants) in cases {
+        assert_eq!(broken(&world.find()), invariants, "{what}");
         // The second measurement has the same fault.
         let again = World {
             seed: 2,
@@ -298,13 +298,13 @@ fn every_fault_is_found() {
         };
         assert_eq!(
             broken(&confirmed(world.find(), again.find())),
-            laws,
+            invariants,
             "{what}"
         );
     }
 }
 
-/// A point too short for its operations breaks no law; one with operations and an empty histogram does.
+/// A point too short for its operations breaks no invariant; one with operations and an empty histogram does.
 #[test]
 fn empty_points_say_nothing_of_times() {
     let (mut run, mock) = (World::right().run(), World::right().mock());
@@ -320,7 +320,7 @@ fn empty_points_say_nothing_of_times() {
     run.points[0].figures.operations = Some(1.0);
     assert_eq!(
         broken(&find_in(&run, [&mock, &World::right().slices()])),
-        [Law::Counts]
+        [Invariant::Counts]
     );
 }
 
@@ -343,29 +343,40 @@ fn a_clock_that_runs_away_is_found() {
         broken(&find(&measured))
     };
     assert_eq!(of(100.14), []);
-    assert_eq!(of(100.16), [Law::Clock]);
-    assert_eq!(of(99.84), [Law::Clock]);
+    assert_eq!(of(100.16), [Invariant::Clock]);
+    assert_eq!(of(99.84), [Invariant::Clock]);
 }
 
-/// With so much noise no law with randomness is judged, and all others still are.
+/// With so much noise no invariant with randomness is judged, and all others still are.
 #[test]
-fn a_noisy_machine_is_no_broken_law() {
+fn a_noisy_machine_is_no_broken_invariant() {
     let noisy = World {
         noise: 0.6,
         ..World::right()
     };
     let findings = noisy.find();
     assert_eq!(broken(&findings), []);
-    for law in [Law::HalvesRate, Law::HalvesMedian, Law::Statements] {
-        let outcome = outcome(&findings, law);
+    for invariant in [
+        Invariant::HalvesRate,
+        Invariant::HalvesMedian,
+        Invariant::Statements,
+    ] {
+        let outcome = outcome(&findings, invariant);
         assert!(
             matches!(outcome, Outcome::TooNoisy(_)),
-            "{law:?} {outcome:?}"
+            "{invariant:?} {outcome:?}"
         );
     }
-    for law in [Law::Committed, Law::Counts, Law::ThinkTime] {
-        let outcome = outcome(&findings, law);
-        assert!(matches!(outcome, Outcome::Holds(_)), "{law:?} {outcome:?}");
+    for invariant in [
+        Invariant::Committed,
+        Invariant::Counts,
+        Invariant::ThinkTime,
+    ] {
+        let outcome = outcome(&findings, invariant);
+        assert!(
+            matches!(outcome, Outcome::Holds(_)),
+            "{invariant:?} {outcome:?}"
+        );
     }
 }
 
@@ -393,11 +404,11 @@ fn what_was_not_measured_is_not_judged() {
     }
     let findings = find_in(&run, [&mock, &World::right().slices()]);
     assert_eq!(
-        *outcome(&findings, Law::Delay),
+        *outcome(&findings, Invariant::Delay),
         Outcome::NotOffered(reason.to_string())
     );
     assert_eq!(
-        *outcome(&findings, Law::OfferedRate),
+        *outcome(&findings, Invariant::OfferedRate),
         Outcome::Invalid {
             valid: 4,
             repetitions: 8,
@@ -409,12 +420,12 @@ fn what_was_not_measured_is_not_judged() {
     last.reasons.push(Remark::NothingCompleted);
     assert_eq!(
         broken(&find_in(&run, [&mock, &World::right().slices()])),
-        [Law::Committed]
+        [Invariant::Committed]
     );
 }
 
 #[test]
-fn a_law_is_broken_when_it_is_so_twice() {
+fn a_invariant_is_broken_when_it_is_so_twice() {
     let right = || World::right().find();
     let wrong = || {
         let halves = BTreeMap::from([(Role::Second.step(), 0.8)]);
@@ -427,13 +438,13 @@ fn a_law_is_broken_when_it_is_so_twice() {
     };
     assert_eq!(
         broken(&confirmed(wrong(), wrong())),
-        [Law::HalvesRate, Law::Committed]
+        [Invariant::HalvesRate, Invariant::Committed]
     );
     for (first, second) in [(wrong(), right()), (right(), wrong())] {
         let found = confirmed(first, second);
         // A transaction that was acknowledged and lost once is lost.
-        assert_eq!(broken(&found), [Law::Committed]);
-        let halves = outcome(&found, Law::HalvesRate);
+        assert_eq!(broken(&found), [Invariant::Committed]);
+        let halves = outcome(&found, Invariant::HalvesRate);
         assert!(matches!(halves, Outcome::BrokenOnce(_)), "{halves:?}");
     }
 }
@@ -469,10 +480,10 @@ fn bounds_are_those_that_are_asked_for() {
     assert!(equals(&pairs(&[1.0, 1.0, 1.0 + 1e-9])).is_broken());
 }
 
-/// In this simulation a true law is called broken in one of a thousand, with any scatter, and less with heavy tails.
+/// In this simulation a true invariant is called broken in one of a thousand, with any scatter, and less with heavy tails.
 /// 10,000 checks of 8 pairs would exceed 24 by chance once in 20,000.
 #[test]
-fn a_true_law_is_rarely_called_broken() {
+fn a_true_invariant_is_rarely_called_broken() {
     for (scatter, tails) in [(0.05, false), (0.3, false), (0.1, true)] {
         let mut random = Random::new(7);
         let mut alarms = 0;

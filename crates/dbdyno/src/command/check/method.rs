@@ -126,12 +126,12 @@ impl Method {
         let parameters = &self.parameters;
         json!({
             "place": self.workspace, "is_right": self.is_right(), "verdict": self.verdict(),
-            "hold": counted.holds, "broken": counted.broken, "not_told": counted.undecided,
+            "hold": counted.holds, "broken": counted.broken, "undecided": counted.undecided,
             "not_offered": counted.not_offered,
             "own_us": self.own.map(|(us, _)| us), "own_pct": self.own.map(|(_, pct)| pct),
             "repetitions": parameters.repetitions, "seconds": parameters.seconds, "users": parameters.users,
             "think_ms": parameters.think_ms, "time_s": self.time.as_secs_f64(),
-            "laws": self.findings.iter().map(words::json).collect::<Vec<_>>(),
+            "invariants": self.findings.iter().map(words::json).collect::<Vec<_>>(),
         })
     }
 }
@@ -193,11 +193,11 @@ impl Bench<'_> {
         let round = self.round(found)?;
         let findings = self.findings(&round);
         let own = own_cost(&round.run);
-        let by_chance = |it: &Finding| it.outcome.is_broken() && !it.law.is_exact();
+        let by_chance = |it: &Finding| it.outcome.is_broken() && !it.invariant.is_exact();
         if !findings.iter().any(by_chance) {
             return Ok((findings, own));
         }
-        tracing::info!("a law is broken: everything is measured a second time");
+        tracing::info!("an invariant is broken: everything is measured a second time");
         let again = self.round(found)?;
         Ok((confirmed(findings, self.findings(&again)), own))
     }

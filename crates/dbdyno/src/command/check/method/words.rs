@@ -3,21 +3,21 @@
 use std::fmt::Write;
 
 use serde_json::{Value, json};
-use verdict::method::{Finding, Law, Outcome, Reading};
+use verdict::method::{Finding, Invariant, Outcome, Reading};
 
 struct Words {
     id: &'static str,
-    law: &'static str,
+    invariant: &'static str,
     unit: &'static str,
     decimals: usize,
 }
 
-/// `Law: id, law, unit, decimals;` for each invariant.
+/// `Invariant: id, invariant, unit, decimals;` for each invariant.
 macro_rules! words {
-    ($($of:ident: $id:literal, $law:literal, $unit:literal, $decimals:literal;)*) => {
-        fn of(law: Law) -> Words {
-            match law {
-                $(Law::$of => Words { id: $id, law: $law, unit: $unit, decimals: $decimals },)*
+    ($($of:ident: $id:literal, $invariant:literal, $unit:literal, $decimals:literal;)*) => {
+        fn of(invariant: Invariant) -> Words {
+            match invariant {
+                $(Invariant::$of => Words { id: $id, invariant: $invariant, unit: $unit, decimals: $decimals },)*
             }
         }
     };
@@ -70,7 +70,7 @@ fn name(outcome: &Outcome) -> &'static str {
     match outcome {
         Outcome::Holds(_) => "holds",
         Outcome::Broken(_) => "broken",
-        Outcome::TooNoisy(_) | Outcome::BrokenOnce(_) | Outcome::Invalid { .. } => "not_told",
+        Outcome::TooNoisy(_) | Outcome::BrokenOnce(_) | Outcome::Invalid { .. } => "undecided",
         Outcome::NotOffered(_) => "not_offered",
     }
 }
@@ -102,16 +102,16 @@ fn reading(outcome: &Outcome) -> Option<&Reading> {
     }
 }
 
-fn numbers(law: Law, reading: &Reading) -> String {
-    let Words { unit, decimals, .. } = of(law);
+fn numbers(invariant: Invariant, reading: &Reading) -> String {
+    let Words { unit, decimals, .. } = of(invariant);
     let number = |x: f64| {
         let known = Some(x).filter(|x| x.is_finite());
         known.map_or("–".to_owned(), |x| format!("{x:.decimals$}"))
     };
     let Reading { expected, seen, .. } = *reading;
     let (low, high) = (reading.low, reading.high);
-    let most = match law {
-        Law::Users => "at most ",
+    let most = match invariant {
+        Invariant::Users => "at most ",
         _ => "",
     };
     let range = if low < high {
@@ -124,20 +124,21 @@ fn numbers(law: Law, reading: &Reading) -> String {
 }
 
 pub(super) fn table(findings: &[Finding]) -> String {
-    let width = findings.iter().map(|it| of(it.law).law.chars().count());
+    let width = findings
+        .iter()
+        .map(|it| of(it.invariant).invariant.chars().count());
     let width = width.max().unwrap_or(0);
     let mut text = String::new();
-    for Finding { law, outcome } in findings {
+    for Finding { invariant, outcome } in findings {
         let word = match name(outcome) {
             "broken" => "BROKEN",
-            "not_told" => "undecided",
             "not_offered" => "–",
             other => other,
         };
-        let decided = reading(outcome).map(|reading| numbers(*law, reading));
+        let decided = reading(outcome).map(|reading| numbers(*invariant, reading));
         let all: Vec<String> = reason(outcome).into_iter().chain(decided).collect();
-        let (law, words) = (of(*law).law, all.join(": "));
-        let _ = writeln!(text, "  {law:width$}  {word:9}  {words}");
+        let (invariant, words) = (of(*invariant).invariant, all.join(": "));
+        let _ = writeln!(text, "  {invariant:width$}  {word:9}  {words}");
     }
     text
 }
@@ -148,10 +149,10 @@ pub(super) fn verdict(findings: &[Finding], own: Option<(f64, f64)>) -> String {
     let decided = counted.holds + counted.broken;
     if counted.broken > 0 {
         let broken = findings.iter().filter(|it| it.outcome.is_broken());
-        let broken: Vec<&str> = broken.map(|it| of(it.law).law).collect();
+        let broken: Vec<&str> = broken.map(|it| of(it.invariant).invariant).collect();
         let (count, broken) = (counted.broken, broken.join("; "));
         return format!(
-            "dbdyno does NOT measure this target rightly: {count} of {decided} laws are broken: {broken}"
+            "dbdyno does NOT measure this target rightly: {count} of {decided} invariants are broken: {broken}"
         );
     }
     let undecided = match counted.undecided {
@@ -160,7 +161,7 @@ pub(super) fn verdict(findings: &[Finding], own: Option<(f64, f64)>) -> String {
     };
     if counted.holds == 0 {
         return format!(
-            "whether dbdyno measures this target rightly is not known: no law could be decided{undecided}"
+            "whether dbdyno measures this target rightly is not known: no invariant could be decided{undecided}"
         );
     }
     let own = own.map_or_else(String::new, |(us, pct)| {
@@ -169,15 +170,22 @@ pub(super) fn verdict(findings: &[Finding], own: Option<(f64, f64)>) -> String {
         )
     });
     let holds = counted.holds;
-    format!("dbdyno measures this target rightly: {holds} of {decided} laws hold{undecided}{own}")
+    format!(
+        "dbdyno measures this target rightly: {holds} of {decided} invariants hold{undecided}{own}"
+    )
 }
 
 pub(super) fn json(finding: &Finding) -> Value {
-    let Words { id, law, unit, .. } = of(finding.law);
+    let Words {
+        id,
+        invariant,
+        unit,
+        ..
+    } = of(finding.invariant);
     let outcome = &finding.outcome;
     let of = |figure: fn(&Reading) -> f64| reading(outcome).map(figure);
     json!({
-        "id": id, "law": law, "outcome": name(outcome), "unit": unit,
+        "id": id, "invariant": invariant, "outcome": name(outcome), "unit": unit,
         "expected": of(|it| it.expected), "seen": of(|it| it.seen), "low": of(|it| it.low),
         "high": of(|it| it.high), "reason": reason(outcome),
     })

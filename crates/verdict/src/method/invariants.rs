@@ -1,4 +1,4 @@
-//! The laws: each as an expected and an observed figure of the points of one repetition.
+//! The invariants: each as an expected and an observed figure of the points of one repetition.
 
 use archive::Point;
 
