@@ -1,5 +1,8 @@
 //! Runs, points and figures: the result schema as plain data.
 
+#[macro_use]
+mod words;
+
 mod by_operation;
 mod device;
 mod engine_io;

@@ -35,6 +35,7 @@ mod span;
 mod value;
 mod words;
 
+pub(crate) use json::with_sentences;
 pub use parts::{
     BracketEnd, BracketSeen, Broken, LimitChanged, PendingWrites, RateTried, Reconciled,
     RoundsRole, RoundsWindow,

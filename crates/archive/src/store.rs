@@ -25,8 +25,8 @@ use file::unreachable;
 pub use name::{LABEL_CHARS_MAX, RunName, check_label};
 pub use run::{NewRun, RunSummary};
 pub use schema::{APPLICATION_ID, SCHEMA_VERSION};
-pub(crate) use write::state_name;
 
+/// Every method fails for a run that is unknown, and when the environment does.
 #[derive(Debug)]
 pub struct Archive {
     connection: Connection,
@@ -77,9 +77,6 @@ impl Archive {
     }
 
     /// The same with runs that belong together: all of them are entered, or none.
-    ///
-    /// # Errors
-    /// As [`Archive::create_run`].
     pub fn create_runs(&mut self, new: &[NewRun]) -> Result<Vec<i64>> {
         let (path, mut locks) = (&self.path, Vec::new());
         let take = |id, label: &str| {
@@ -109,7 +106,7 @@ impl Archive {
     /// Takes a run that is gone on with, as [`Archive::create_run`] does.
     ///
     /// # Errors
-    /// [`ArchiveError::RunInUse`] when it is being measured or deleted; an unknown run, or the environment.
+    /// [`ArchiveError::RunInUse`] when it is being measured or deleted.
     pub fn lock_run(&mut self, run_id: i64) -> Result<()> {
         let label = self.label(run_id)?;
         if self.locks.iter().all(|(id, _)| *id != run_id) {
@@ -121,15 +118,12 @@ impl Archive {
     /// Enters a finished point. When this returns, the point is on the disk for good.
     ///
     /// # Errors
-    /// A point that is there already or was not planned, an unknown run, or the environment.
+    /// A point that is there already or was not planned.
     pub fn append_point(&mut self, run_id: i64, point: &crate::Point) -> Result<()> {
         self.append_points(run_id, std::slice::from_ref(point))
     }
 
     /// Enters finished points that belong together, all of them or none.
-    ///
-    /// # Errors
-    /// As [`Archive::append_point`].
     pub fn append_points(&mut self, run_id: i64, points: &[crate::Point]) -> Result<()> {
         self.require(run_id)?;
         write::append_points(&mut self.connection, run_id, points).map_err(|e| e.at(&self.path))
@@ -139,7 +133,7 @@ impl Archive {
     /// not sound when its users had left, say.
     ///
     /// # Errors
-    /// A point that is not there, an unknown run, or the environment.
+    /// A point that is not there.
     pub fn invalidate(&mut self, run_id: i64, keys: &[PointKey], reason: &Remark) -> Result<()> {
         self.require(run_id)?;
         write::invalidate(&mut self.connection, run_id, keys, reason).map_err(|e| e.at(&self.path))
@@ -149,7 +143,7 @@ impl Archive {
     /// ramp beyond the one that ended it.
     ///
     /// # Errors
-    /// A point that is there already, an unknown run, or the environment.
+    /// A point that is there already.
     pub fn skip(&mut self, run_id: i64, keys: &[PointKey], reason: &Missing) -> Result<()> {
         self.require(run_id)?;
         write::skip(&mut self.connection, run_id, keys, reason).map_err(|e| e.at(&self.path))
@@ -159,7 +153,7 @@ impl Archive {
     /// does not have are taken out of the plan.
     ///
     /// # Errors
-    /// A run that is no side of a study, or has points of such a pair; an unknown run, or the environment.
+    /// A run that is no side of a study, or has points of such a pair.
     pub fn set_until(&mut self, sides: [i64; 2], until: &Until) -> Result<()> {
         for id in sides {
             self.require(id)?;
@@ -170,7 +164,7 @@ impl Archive {
     /// Says how far a run came. One that is not running any more may be resumed and deleted by others.
     ///
     /// # Errors
-    /// `Complete` while planned points are missing, an unknown run, or the environment.
+    /// `Complete` while planned points are missing.
     pub fn finish_run(
         &mut self,
         run_id: i64,
@@ -189,7 +183,7 @@ impl Archive {
     /// Calls a run by another name from now on; the label that it was measured under stays, and finds it as well.
     ///
     /// # Errors
-    /// A name that is taken or unusable, an unknown run, or the environment.
+    /// A name that is taken or unusable.
     pub fn rename(&mut self, run_id: i64, name: &str, now: &str) -> Result<()> {
         self.require(run_id)?;
         annotate::rename(&mut self.connection, run_id, name, now).map_err(|e| e.at(&self.path))
@@ -198,7 +192,7 @@ impl Archive {
     /// Keeps a note of a run, instead of the one that it has; an empty one takes it away.
     ///
     /// # Errors
-    /// A note that is unusable, an unknown run, or the environment.
+    /// A note that is unusable.
     pub fn note(&mut self, run_id: i64, note: &str, now: &str) -> Result<()> {
         self.require(run_id)?;
         annotate::note(&mut self.connection, run_id, note, now).map_err(|e| e.at(&self.path))
@@ -208,7 +202,7 @@ impl Archive {
     ///
     /// # Errors
     /// One that is being measured, was changed after it was measured, or is one side of a study whose other one
-    /// stays; an unknown run, or the environment.
+    /// stays.
     pub fn delete_runs(&mut self, run_ids: &[i64], now: &str) -> Result<()> {
         let mut held = Vec::new();
         for id in run_ids {
@@ -218,45 +212,30 @@ impl Archive {
     }
 
     /// The points of the complete run, in the order of the plan.
-    ///
-    /// # Errors
-    /// An unknown run, or the environment.
     pub fn planned(&self, run_id: i64) -> Result<Vec<PointKey>> {
         self.require(run_id)?;
         read::planned(&self.connection, run_id).map_err(|e| e.at(&self.path))
     }
 
     /// The points that are there, in the order in which they were measured.
-    ///
-    /// # Errors
-    /// An unknown run, or the environment.
     pub fn finished(&self, run_id: i64) -> Result<Vec<PointKey>> {
         self.require(run_id)?;
         read::finished(&self.connection, run_id).map_err(|e| e.at(&self.path))
     }
 
     /// A whole run. Rows that were changed outside dbdyno are returned, but invalid, with the reason.
-    ///
-    /// # Errors
-    /// An unknown run, or the environment.
     pub fn load_run(&self, name: &RunName) -> Result<Run> {
         let run_id = self.run_id(name)?;
         read::load_run(&self.connection, run_id).map_err(|e| e.at(&self.path))
     }
 
     /// A run without its points.
-    ///
-    /// # Errors
-    /// An unknown run, or the environment.
     pub fn load_record(&self, run_id: i64) -> Result<Run> {
         self.require(run_id)?;
         read::load_record(&self.connection, run_id).map_err(|e| e.at(&self.path))
     }
 
     /// The finished points of a run whose keys are wanted, with all that belongs to them.
-    ///
-    /// # Errors
-    /// An unknown run, or the environment.
     pub fn load_points(
         &self,
         run_id: i64,
@@ -267,35 +246,23 @@ impl Archive {
     }
 
     /// The number of the run called `name`.
-    ///
-    /// # Errors
-    /// An unknown run, or the environment.
     pub fn run_id(&self, name: &RunName) -> Result<i64> {
         let found = read::run_id(&self.connection, name).map_err(|e| e.at(&self.path))?;
         found.ok_or_else(|| self.unknown(name))
     }
 
     /// The name by which a run is called.
-    ///
-    /// # Errors
-    /// An unknown run, or the environment.
     pub fn label(&self, run_id: i64) -> Result<String> {
         let found = read::label(&self.connection, run_id).map_err(|e| e.at(&self.path))?;
         found.ok_or_else(|| self.unknown(&RunName::Id(run_id)))
     }
 
     /// All runs, oldest first.
-    ///
-    /// # Errors
-    /// The environment.
     pub fn list_runs(&self) -> Result<Vec<RunSummary>> {
         read::list_runs(&self.connection).map_err(|e| e.at(&self.path))
     }
 
     /// Numbers and labels of the runs of a plan, oldest first; nothing else of them is read.
-    ///
-    /// # Errors
-    /// The environment.
     pub fn runs_of_plan(&self, plan_name: &str) -> Result<Vec<(i64, String)>> {
         read::runs_of_plan(&self.connection, plan_name).map_err(|e| e.at(&self.path))
     }

@@ -284,13 +284,8 @@ mod tests {
     fn a_run_warns_once_of_a_clock_that_steps() {
         let mut screen = Screen::new();
         let key = PointKey {
-            repetition: 1,
-            step: 1,
-            target: 0,
-            test: "T611".into(),
-            nodes: 1,
-            jobs: 1,
             threads: 0,
+            ..PointKey::of("T611", 1)
         };
         let mut point = Point::blank(key, "T611".into(), Component::Database);
         assert_eq!(screen.clock_warning(&point), None);

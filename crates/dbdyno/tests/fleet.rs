@@ -273,15 +273,7 @@ fn runs_of_an_archive_are_the_sides_of_a_system() {
 
 /// A run of one point whose device served a thousand reads and as many writes in 100 µs each, except for `slow` writes in 2 ms.
 fn device_run(archive: &mut Archive, label: &str, started_at: &str, slow: u64) {
-    let key = PointKey {
-        repetition: 1,
-        step: 1,
-        target: 0,
-        test: "T611".into(),
-        nodes: 1,
-        jobs: 1,
-        threads: 1,
-    };
+    let key = PointKey::of("T611", 1);
     let times = |operation: &str, phase: &str, slow: u64| {
         let mut histogram = Histogram::new();
         histogram.record_many_ns(100_000, 1_000 - slow);

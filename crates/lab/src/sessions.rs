@@ -21,15 +21,7 @@ const FILES_BESIDE: u64 = 256;
 pub(crate) fn most(plan: &Plan, workloads: &Registry) -> u64 {
     let of_step = |step| {
         let workload = workloads.of(step);
-        let key = PointKey {
-            repetition: 1,
-            step: 1,
-            target: 0,
-            test: String::new(),
-            nodes: 1,
-            jobs: workload.jobs_most(step),
-            threads: 1,
-        };
+        let key = PointKey::of("", workload.jobs_most(step));
         workload.sessions(step, &key).count
     };
     plan.step.iter().map(of_step).max().unwrap_or(0)

@@ -160,10 +160,8 @@ impl Ground<'_> {
             repetition: self.repetition,
             step: self.step,
             target,
-            test: String::new(),
             nodes: nodes.nodes.len() as u32,
-            jobs: 1,
-            threads: 1,
+            ..PointKey::of("", 1)
         };
         let numbered = (0..).zip(self.targets);
         numbered.map(move |(number, nodes)| (nodes, key(number, nodes)))

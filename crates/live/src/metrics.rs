@@ -219,13 +219,8 @@ mod tests {
     fn begins() -> StreamEvent {
         StreamEvent::PointBegins(PointHead {
             key: PointKey {
-                repetition: 1,
                 step: 2,
-                target: 0,
-                test: "T611".into(),
-                nodes: 1,
-                jobs: 4,
-                threads: 1,
+                ..PointKey::of("T611", 4)
             },
             title: String::new(),
             target_name: "sqlite".into(),

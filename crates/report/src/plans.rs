@@ -33,13 +33,8 @@ mod tests {
 
     fn point(threads: u32, plan: Option<&str>) -> Point {
         let key = PointKey {
-            repetition: 1,
-            step: 1,
-            target: 0,
-            test: "Q1".into(),
-            nodes: 1,
-            jobs: 1,
             threads,
+            ..PointKey::of("Q1", 1)
         };
         let mut point = Point::blank(key, "Q1".into(), Component::Database);
         point.work.plan = plan.map(str::to_owned);

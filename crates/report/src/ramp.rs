@@ -183,13 +183,8 @@ mod tests {
     /// A level of a ramp with this many failures in 1000 operations; one failure makes it invalid.
     fn level(users: u32, response_us: u64, failed: f64) -> Point {
         let key = PointKey {
-            repetition: 1,
-            step: 1,
-            target: 0,
-            test: USERS.into(),
-            nodes: 1,
-            jobs: users,
             threads: 0,
+            ..PointKey::of(USERS, users)
         };
         let mut point = Point::blank(key, USERS.into(), Component::Database);
         point.work.limit_percentile = Some(95.0);

@@ -16,12 +16,7 @@ pub fn run() -> Run {
 pub fn point(test: &str, component: Component, jobs: u32, repetition: u32) -> Point {
     let key = PointKey {
         repetition,
-        step: 1,
-        target: 0,
-        test: test.into(),
-        nodes: 1,
-        jobs,
-        threads: 1,
+        ..PointKey::of(test, jobs)
     };
     Point::blank(key, test.into(), component)
 }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::json::row;
-use crate::{Component, Point, PointKey, Run};
+use crate::{Point, Run};
 
 /// First characters of a spreadsheet's formula, in both widths.
 const FORMULA: [char; 8] = ['=', '+', '-', '@', '＝', '＋', '－', '＠'];
@@ -29,18 +29,9 @@ pub fn csv(run: &Run) -> String {
 
 /// Names of the columns: every single value of a row, `work` spread out, the run's label first.
 fn names() -> Vec<String> {
-    let key = PointKey {
-        repetition: 1,
-        step: 1,
-        target: 0,
-        test: String::new(),
-        nodes: 1,
-        jobs: 1,
-        threads: 1,
-    };
-    let point = Point::blank(key, String::new(), Component::Cpu);
+    let point = Point::default();
     let mut names = vec!["run".to_owned()];
-    for (name, value) in row(&Run::planned(""), &point) {
+    for (name, value) in row(&Run::default(), &point) {
         match value {
             _ if name.ends_with("_histogram") => {}
             Value::Array(_) if !["reasons", "notes"].contains(&name.as_str()) => {}

@@ -3,7 +3,6 @@
 use std::fmt::Write as _;
 
 use super::rows::target;
-use crate::store::state_name;
 use crate::{Component, Point, PointKey, Run};
 
 /// Header of a column, its unit as the published reports print it, and the figure under it.
@@ -47,7 +46,7 @@ pub fn markdown(run: &Run) -> String {
         "# {} — plan {}, {}{}\n\nMeasured with dbdyno {}, started at {}. MB is 10^6 bytes; – is unknown.\n",
         cell(&run.label),
         cell(&run.plan_name),
-        state_name(run.state),
+        run.state.name(),
         if run.valid() { "" } else { ", **not valid**" },
         cell(&run.tool_version),
         run.started_at,

@@ -7,6 +7,7 @@ use serde::{Serialize, Serializer};
 use stats::HistogramSnapshot;
 
 use super::flat::Percentiles;
+use crate::remark::with_sentences;
 use crate::{
     BackgroundEvent, Component, DeviceUse, EngineIo, Execution, Figures, InterfaceUse, Missing,
     Observed, OperationSample, OperationTimes, Point, Remark, Resource, Run, RunState, Sample,
@@ -246,10 +247,6 @@ impl<'a> PointRow<'a> {
 /// The target of this number; an archive that was changed may lack it.
 pub(super) fn target(run: &Run, index: u32) -> Option<&TargetRecord> {
     run.targets.get(index as usize)
-}
-
-fn with_sentences<S: Serializer>(remarks: &[Remark], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(remarks.iter().map(Remark::exported))
 }
 
 fn with_sentence<S: Serializer>(remark: &Remark, serializer: S) -> Result<S::Ok, S::Error> {

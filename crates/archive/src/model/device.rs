@@ -3,41 +3,19 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Part of a database on a device.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "lowercase")]
-pub enum Purpose {
-    /// Tables, and indexes without a location of their own.
-    Data,
-    /// Indexes in a separate location.
-    Indexes,
-    /// The write-ahead or redo log.
-    Log,
-    /// Sorts, hashes and temporary tables that do not fit into memory.
-    Temporary,
-    /// Earlier versions of rows, separate from the data.
-    Undo,
-}
-
-impl Purpose {
-    pub const ALL: [Self; 5] = [
-        Self::Data,
-        Self::Indexes,
-        Self::Log,
-        Self::Temporary,
-        Self::Undo,
-    ];
-
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Data => "data",
-            Self::Indexes => "indexes",
-            Self::Log => "log",
-            Self::Temporary => "temporary",
-            Self::Undo => "undo",
-        }
+words! {
+    /// Part of a database on a device.
+    pub enum Purpose {
+        /// Tables, and indexes without a location of their own.
+        Data = "data",
+        /// Indexes in a separate location.
+        Indexes = "indexes",
+        /// The write-ahead or redo log.
+        Log = "log",
+        /// Sorts, hashes and temporary tables that do not fit into memory.
+        Temporary = "temporary",
+        /// Earlier versions of rows, separate from the data.
+        Undo = "undo",
     }
 }
 
@@ -130,13 +108,6 @@ impl DeviceSample {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn words_of_purposes_are_those_of_exports() {
-        for purpose in Purpose::ALL {
-            assert_eq!(serde_json::to_value(purpose).unwrap(), purpose.name());
-        }
-    }
 
     #[test]
     fn rates_need_a_time_and_sizes_need_requests() {

@@ -5,52 +5,25 @@ use serde::{Deserialize, Serialize};
 
 use super::Purpose;
 
-/// Direction of I/O.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "lowercase")]
-pub enum IoOperation {
-    /// From the file into memory.
-    Read,
-    /// From memory into the file.
-    Write,
-}
-
-impl IoOperation {
-    pub const ALL: [Self; 2] = [Self::Read, Self::Write];
-
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Write => "write",
-        }
+words! {
+    /// Direction of I/O.
+    pub enum IoOperation {
+        /// From the file into memory.
+        Read = "read",
+        /// From memory into the file.
+        Write = "write",
     }
 }
 
-/// Why an engine reports no figures of some I/O.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "snake_case")]
-pub enum IoUnknown {
-    /// The engine has no counter of it.
-    NotCounted,
-    /// The counters were reset, or the server was restarted, in the meantime.
-    CounterReset,
-    /// It is counted, but among the I/O of the data files.
-    CountedAsData,
-}
-
-impl IoUnknown {
-    pub const ALL: [Self; 3] = [Self::NotCounted, Self::CounterReset, Self::CountedAsData];
-
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::NotCounted => "not_counted",
-            Self::CounterReset => "counter_reset",
-            Self::CountedAsData => "counted_as_data",
-        }
+words! {
+    /// Why an engine reports no figures of some I/O.
+    pub enum IoUnknown {
+        /// The engine has no counter of it.
+        NotCounted = "not_counted",
+        /// The counters were reset, or the server was restarted, in the meantime.
+        CounterReset = "counter_reset",
+        /// It is counted, but among the I/O of the data files.
+        CountedAsData = "counted_as_data",
     }
 }
 
@@ -84,21 +57,6 @@ impl EngineIo {
             time_s: None,
             source: String::new(),
             unknown: None,
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_are_those_of_exports() {
-        for operation in IoOperation::ALL {
-            assert_eq!(serde_json::to_value(operation).unwrap(), operation.name());
-        }
-        for unknown in IoUnknown::ALL {
-            assert_eq!(serde_json::to_value(unknown).unwrap(), unknown.name());
         }
     }
 }

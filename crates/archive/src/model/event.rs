@@ -36,48 +36,36 @@ pub enum EventClass {
 }
 
 impl EventClass {
-    const ALL: [Self; 14] = [
-        Self::Cpu,
-        Self::DataRead,
-        Self::DataWrite,
-        Self::LogSync,
-        Self::Lock,
-        Self::Latch,
-        Self::Client,
-        Self::Wait,
-        Self::Other,
-        Self::Idle,
-        Self::Driver,
-        Self::Scheduler,
-        Self::RoundTrip,
-        Self::Unknown,
+    const WORDS: [(Self, &str); 14] = [
+        (Self::Cpu, "CPU"),
+        (Self::DataRead, "data read"),
+        (Self::DataWrite, "data write"),
+        (Self::LogSync, "log sync"),
+        (Self::Lock, "lock"),
+        (Self::Latch, "latch"),
+        (Self::Client, "client"),
+        (Self::Wait, "wait"),
+        (Self::Other, "other"),
+        (Self::Idle, "idle"),
+        (Self::Driver, "driver"),
+        (Self::Scheduler, "scheduler"),
+        (Self::RoundTrip, "round trip"),
+        (Self::Unknown, "unknown"),
     ];
 
     pub fn name(&self) -> &str {
-        match self {
-            Self::Cpu => "CPU",
-            Self::DataRead => "data read",
-            Self::DataWrite => "data write",
-            Self::LogSync => "log sync",
-            Self::Lock => "lock",
-            Self::Latch => "latch",
-            Self::Client => "client",
-            Self::Wait => "wait",
-            Self::Other => "other",
-            Self::Idle => "idle",
-            Self::Driver => "driver",
-            Self::Scheduler => "scheduler",
-            Self::RoundTrip => "round trip",
-            Self::Unknown => "unknown",
-            Self::Foreign(word) => word,
+        if let Self::Foreign(word) = self {
+            return word;
         }
+        let own = Self::WORDS.iter().find(|(class, _)| class == self);
+        own.map_or("", |(_, word)| word)
     }
 }
 
 impl From<String> for EventClass {
     fn from(word: String) -> Self {
-        let known = Self::ALL.into_iter().find(|class| class.name() == word);
-        known.unwrap_or(Self::Foreign(word))
+        let known = Self::WORDS.into_iter().find(|(_, own)| *own == word);
+        known.map_or(Self::Foreign(word), |(class, _)| class)
     }
 }
 
@@ -87,25 +75,15 @@ impl From<EventClass> for String {
     }
 }
 
-/// How an event is known.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum EventSource {
-    /// By counters of driver, kernel or server.
-    Counted,
-    /// By periodic samples.
-    #[default]
-    Sampled,
-}
-
-impl EventSource {
-    pub const ALL: [Self; 2] = [Self::Counted, Self::Sampled];
-
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Counted => "counted",
-            Self::Sampled => "sampled",
-        }
+words! {
+    /// How an event is known.
+    #[derive(Default)]
+    pub enum EventSource {
+        /// By counters of driver, kernel or server.
+        Counted = "counted",
+        /// By periodic samples.
+        #[default]
+        Sampled = "sampled",
     }
 }
 
@@ -203,9 +181,6 @@ mod tests {
             let class = EventClass::from(word.to_owned());
             assert_eq!(String::from(class.clone()), word);
             assert_eq!(matches!(class, EventClass::Foreign(_)), word == "I/O");
-        }
-        for source in EventSource::ALL {
-            assert_eq!(serde_json::to_value(source).unwrap(), source.name());
         }
     }
 }

@@ -12,76 +12,34 @@ pub struct Bottleneck {
     pub sentence: String,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Resource {
-    /// No resource was saturated.
-    None,
-    /// Not reported.
-    Unknown,
-    /// The processors.
-    Cpu,
-    /// The device under the data.
-    Device,
-    /// Writing and syncing the log.
-    #[serde(rename = "log sync")]
-    LogSync,
-    /// Locks on rows, tables and other things a user knows.
-    Lock,
-    /// The server's internal locks.
-    Latch,
-    /// Too little memory, which shows as paging.
-    Memory,
-    /// The network between driver and server.
-    Network,
-    /// Context switches and wake-ups between driver and server on one machine.
-    Scheduling,
-    /// The driver itself.
-    Driver,
-    /// A wait of another kind.
-    #[serde(rename = "other wait")]
-    OtherWait,
-    /// Several resources, none of which took most of the time.
-    Several,
-}
-
-impl Resource {
-    pub const ALL: [Self; 13] = [
-        Self::None,
-        Self::Unknown,
-        Self::Cpu,
-        Self::Device,
-        Self::LogSync,
-        Self::Lock,
-        Self::Latch,
-        Self::Memory,
-        Self::Network,
-        Self::Scheduling,
-        Self::Driver,
-        Self::OtherWait,
-        Self::Several,
-    ];
-
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Unknown => "unknown",
-            Self::Cpu => "cpu",
-            Self::Device => "device",
-            Self::LogSync => "log sync",
-            Self::Lock => "lock",
-            Self::Latch => "latch",
-            Self::Memory => "memory",
-            Self::Network => "network",
-            Self::Scheduling => "scheduling",
-            Self::Driver => "driver",
-            Self::OtherWait => "other wait",
-            Self::Several => "several",
-        }
-    }
-
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|r| r.name() == name)
+words! {
+    pub enum Resource {
+        /// No resource was saturated.
+        None = "none",
+        /// Not reported.
+        Unknown = "unknown",
+        /// The processors.
+        Cpu = "cpu",
+        /// The device under the data.
+        Device = "device",
+        /// Writing and syncing the log.
+        LogSync = "log sync",
+        /// Locks on rows, tables and other things a user knows.
+        Lock = "lock",
+        /// The server's internal locks.
+        Latch = "latch",
+        /// Too little memory, which shows as paging.
+        Memory = "memory",
+        /// The network between driver and server.
+        Network = "network",
+        /// Context switches and wake-ups between driver and server on one machine.
+        Scheduling = "scheduling",
+        /// The driver itself.
+        Driver = "driver",
+        /// A wait of another kind.
+        OtherWait = "other wait",
+        /// Several resources, none of which took most of the time.
+        Several = "several",
     }
 }
 

@@ -10,35 +10,22 @@ use super::{
 };
 use crate::remark::Remark;
 
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "lowercase")]
-pub enum Component {
-    /// Processor alone.
-    Cpu,
-    /// Processor, memory and the engine's cache.
-    Server,
-    /// Storage, through the database or below it.
-    Storage,
-    /// Everything together.
-    Database,
-}
-
-impl Component {
-    pub const ALL: [Component; 4] = [Self::Cpu, Self::Server, Self::Storage, Self::Database];
-
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Cpu => "cpu",
-            Self::Server => "server",
-            Self::Storage => "storage",
-            Self::Database => "database",
-        }
+words! {
+    #[derive(Default)]
+    pub enum Component {
+        /// Processor alone.
+        #[default]
+        Cpu = "cpu",
+        /// Processor, memory and the engine's cache.
+        Server = "server",
+        /// Storage, through the database or below it.
+        Storage = "storage",
+        /// Everything together.
+        Database = "database",
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct PointKey {
     /// Repetition of the whole plan, from 1.
     pub repetition: u32,
@@ -60,6 +47,19 @@ impl PointKey {
     /// Test code of the points at which a database at work is observed, without a load of ours.
     pub const OBSERVATION: &str = "OBSERVE";
 
+    /// The first repetition of the first step on the first target, by one node and one thread per job.
+    pub fn of(test: impl Into<String>, jobs: u32) -> Self {
+        Self {
+            repetition: 1,
+            step: 1,
+            target: 0,
+            test: test.into(),
+            nodes: 1,
+            jobs,
+            threads: 1,
+        }
+    }
+
     pub fn dop(&self) -> u32 {
         self.jobs * self.threads
     }
@@ -70,16 +70,16 @@ impl PointKey {
     }
 }
 
-/// Was the throughput steady?
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Steady {
-    /// Within the limits.
-    Yes,
-    /// Scattered beyond the limits.
-    No,
-    /// Rising or falling.
-    Trend,
+words! {
+    /// Was the throughput steady?
+    pub enum Steady {
+        /// Within the limits.
+        Yes = "yes",
+        /// Scattered beyond the limits.
+        No = "no",
+        /// Rising or falling.
+        Trend = "trend",
+    }
 }
 
 /// Work of a point, and its bound.
@@ -236,7 +236,7 @@ impl Latency {
     }
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Point {
     pub key: PointKey,
     pub title: String,
@@ -281,25 +281,7 @@ impl Point {
             key,
             title,
             component,
-            started_at: String::new(),
-            seed: 0,
-            configuration: String::new(),
-            definition: String::new(),
-            work: WorkDone::default(),
-            figures: Figures::default(),
-            histograms: Histograms::default(),
-            by_operation: ByOperation::default(),
-            steady: None,
-            timed_events: Vec::new(),
-            held_back: HeldBack::default(),
-            samples: Vec::new(),
-            devices: Vec::new(),
-            engine_io: Vec::new(),
-            interfaces: Vec::new(),
-            executions: Vec::new(),
-            observed: Vec::new(),
-            reasons: Vec::new(),
-            notes: Vec::new(),
+            ..Self::default()
         }
     }
 

@@ -8,15 +8,17 @@ use serde::{Deserialize, Serialize};
 use super::{Inventory, Platform, Point, RightsMissing, StudyPart};
 use crate::remark::Remark;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum RunState {
-    /// Begun; also what a killed run looks like until it is resumed.
-    Running,
-    /// Stopped by its user or by an error; can be resumed.
-    Interrupted,
-    /// Every planned point is there.
-    Complete,
+words! {
+    #[derive(Default)]
+    pub enum RunState {
+        /// Begun; also what a killed run looks like until it is resumed.
+        #[default]
+        Running = "running",
+        /// Stopped by its user or by an error; can be resumed.
+        Interrupted = "interrupted",
+        /// Every planned point is there.
+        Complete = "complete",
+    }
 }
 
 /// A database under test.
@@ -62,7 +64,7 @@ impl Run {
     }
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Run {
     pub id: i64,
     /// Unique name; `run-ID` when none was given.
@@ -96,26 +98,8 @@ pub struct Run {
 impl Run {
     pub fn planned(plan_name: &str) -> Self {
         Self {
-            id: 0,
-            label: String::new(),
-            renamed_from: None,
-            note: None,
-            state: RunState::Running,
-            started_at: String::new(),
-            finished_at: None,
-            tool_version: String::new(),
             plan_name: plan_name.to_owned(),
-            plan_toml: String::new(),
-            seed: 0,
-            repetitions: 0,
-            points_planned: 0,
-            targets: Vec::new(),
-            platform: Platform::default(),
-            inventory: Inventory::default(),
-            study: None,
-            missing: Vec::new(),
-            points: Vec::new(),
-            reasons: Vec::new(),
+            ..Self::default()
         }
     }
 

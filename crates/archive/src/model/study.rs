@@ -65,6 +65,7 @@ pub struct Alternative {
     /// Its layout, TOML; null without one of its own.
     pub layout: Option<String>,
     /// Remarks without which its results must not be read.
+    #[serde(serialize_with = "crate::remark::with_sentences")]
     pub remarks: Vec<Remark>,
 }
 

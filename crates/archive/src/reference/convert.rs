@@ -2,8 +2,8 @@
 
 use super::file::{self, File};
 use super::{
-    Cell, DERIVED, Fact, FactKind, FactSection, PublishedChart, PublishedRow, PublishedTable,
-    Reference, ReferencePoint, Remark, ResultTable, ServiceLabel, StatedFigure,
+    Cell, DERIVED, FactKind, FactSection, PublishedTable, Reference, ReferencePoint, Remark,
+    ResultTable, ServiceLabel, StatedFigure,
 };
 use crate::Figures;
 
@@ -45,7 +45,8 @@ pub(super) fn reference(name: &str, file: File) -> Result<Reference, Fault> {
         (FactKind::Settings, file.settings),
     ] {
         for section in list {
-            sections.push(fact_section(kind, section)?);
+            check_section(&section)?;
+            sections.push(FactSection { kind, ..section });
         }
     }
     let reference = Reference {
@@ -58,22 +59,20 @@ pub(super) fn reference(name: &str, file: File) -> Result<Reference, Fault> {
         stated: stated(file.stated)?,
         result_tables,
         sections,
-        tables: file
-            .table
-            .into_iter()
-            .map(table)
-            .collect::<Result<_, _>>()?,
-        charts: file
-            .chart
-            .into_iter()
-            .map(chart)
-            .collect::<Result<_, _>>()?,
-        remarks: file
-            .remark
-            .into_iter()
-            .map(remark)
-            .collect::<Result<_, _>>()?,
+        tables: file.table,
+        charts: file.chart,
+        remarks: file.remark,
     };
+    reference.tables.iter().try_for_each(check_table)?;
+    for chart in &reference.charts {
+        let place = format!("chart \"{}\"", chart.title);
+        filled("title", &chart.title, &place)?;
+        filled("place", &chart.place, &place)?;
+    }
+    for Remark { note, place } in &reference.remarks {
+        filled("note", note, "a `remark`")?;
+        filled("place", place, &format!("remark \"{note}\""))?;
+    }
     Ok(reference)
 }
 
@@ -100,12 +99,8 @@ fn check_columns(columns: &[file::Column]) -> Result<(), Fault> {
     let mut targets = Vec::new();
     for column in columns {
         let place = format!("column \"{}\"", column.printed);
-        if columns
-            .iter()
-            .filter(|c| c.printed == column.printed)
-            .count()
-            > 1
-        {
+        let of_name = columns.iter().filter(|c| c.printed == column.printed);
+        if of_name.count() > 1 {
             return fault(place, "two columns have this name; rename one of them");
         }
         if !(column.factor.is_finite() && column.factor > 0.0) {
@@ -247,7 +242,7 @@ fn service_label(printed: &str, place: &str) -> Result<ServiceLabel, Fault> {
     }
 }
 
-fn fact_section(kind: FactKind, section: file::Section) -> Result<FactSection, Fault> {
+fn check_section(section: &FactSection) -> Result<(), Fault> {
     let place = format!("section \"{}\"", section.title);
     filled("title", &section.title, &place)?;
     filled("place", &section.place, &place)?;
@@ -255,19 +250,7 @@ fn fact_section(kind: FactKind, section: file::Section) -> Result<FactSection, F
         filled("name", &fact.name, &place)?;
         filled("value", &fact.value, &place)?;
     }
-    let facts = section.facts.into_iter().map(|fact| Fact {
-        name: fact.name,
-        value: fact.value,
-        is: fact.is,
-        note: fact.note,
-    });
-    Ok(FactSection {
-        kind,
-        title: section.title,
-        place: section.place,
-        note: section.note,
-        facts: facts.collect(),
-    })
+    Ok(())
 }
 
 fn platform_facts(sections: &[FactSection]) -> super::PlatformFacts {
@@ -298,91 +281,39 @@ fn stated(groups: Vec<file::StatedGroup>) -> Result<Vec<StatedFigure>, Fault> {
             if !(figure.factor.is_finite() && figure.factor > 0.0) {
                 return fault(place, "`factor` must be a number above 0");
             }
+            let as_value = figure.value.to_string();
             all.push(StatedFigure {
                 kind: group.kind.clone(),
-                name: figure.name,
-                test: figure.test,
-                value: figure.value,
-                printed: figure.printed.unwrap_or_else(|| figure.value.to_string()),
-                unit: figure.unit,
-                is: figure.is,
-                factor: figure.factor,
-                dop: figure.dop,
+                printed: Some(figure.printed)
+                    .filter(|p| !p.is_empty())
+                    .unwrap_or(as_value),
                 place: group.place.clone(),
-                note: figure.note,
+                ..figure
             });
         }
     }
     Ok(all)
 }
 
-fn table(table: file::Table) -> Result<PublishedTable, Fault> {
+fn check_table(table: &PublishedTable) -> Result<(), Fault> {
     let place = format!("table \"{}\"", table.title);
     filled("kind", &table.kind, &place)?;
     filled("title", &table.title, &place)?;
     filled("place", &table.place, &place)?;
     let width = table.columns.len();
-    let mut rows = Vec::new();
-    for (index, row) in table.rows.into_iter().enumerate() {
-        let place = format!("{place}, row {}", index + 1);
-        if row.row.len() != width {
-            let what = format!(
-                "it has {} cells, but there are {width} columns",
-                row.row.len()
+    for (number, row) in (1..).zip(&table.rows) {
+        let place = format!("{place}, row {number}");
+        let cells = row.cells.len();
+        if cells != width {
+            return fault(
+                place,
+                format!("it has {cells} cells, but there are {width} columns"),
             );
-            return fault(place, what);
         }
-        rows.push(PublishedRow {
-            cells: row
-                .row
-                .into_iter()
-                .map(|cell| cell_of(cell, &place))
-                .collect::<Result<_, _>>()?,
-            note: row.note,
-        });
-    }
-    Ok(PublishedTable {
-        kind: table.kind,
-        title: table.title,
-        test: table.test,
-        place: table.place,
-        note: table.note,
-        columns: table.columns,
-        rows,
-    })
-}
-
-fn cell_of(cell: file::Cell, place: &str) -> Result<Cell, Fault> {
-    match cell {
-        file::Cell::Number(value) if !value.is_finite() => {
-            fault(place, "a cell is not a finite number")
+        let is_odd = |cell: &Cell| matches!(cell, Cell::Number(value) if !value.is_finite());
+        if row.cells.iter().any(is_odd) {
+            return fault(place, "a cell is not a finite number");
         }
-        file::Cell::Number(value) => Ok(Cell::Number(value)),
-        file::Cell::Text(text) if text.is_empty() => Ok(Cell::Empty),
-        file::Cell::Text(text) => Ok(Cell::Text(text)),
     }
-}
-
-fn chart(chart: file::Chart) -> Result<PublishedChart, Fault> {
-    let place = format!("chart \"{}\"", chart.title);
-    filled("title", &chart.title, &place)?;
-    filled("place", &chart.place, &place)?;
-    Ok(PublishedChart {
-        title: chart.title,
-        place: chart.place,
-        note: chart.note,
-    })
-}
-
-fn remark(remark: file::Remark) -> Result<Remark, Fault> {
-    filled("note", &remark.note, "a `remark`")?;
-    filled(
-        "place",
-        &remark.place,
-        &format!("remark \"{}\"", remark.note),
-    )?;
-    Ok(Remark {
-        note: remark.note,
-        place: remark.place,
-    })
+    Ok(())
 }

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
+use super::published::{FactSection, PublishedChart, PublishedTable, Remark, StatedFigure, one};
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct File {
@@ -12,17 +14,17 @@ pub(super) struct File {
     #[serde(default)]
     pub column: Vec<Column>,
     #[serde(default)]
-    pub platform: Vec<Section>,
+    pub platform: Vec<FactSection>,
     #[serde(default)]
-    pub settings: Vec<Section>,
+    pub settings: Vec<FactSection>,
     #[serde(default)]
     pub results: Vec<Results>,
     #[serde(default)]
     pub stated: Vec<StatedGroup>,
     #[serde(default)]
-    pub table: Vec<Table>,
+    pub table: Vec<PublishedTable>,
     #[serde(default)]
-    pub chart: Vec<Chart>,
+    pub chart: Vec<PublishedChart>,
     #[serde(default)]
     pub remark: Vec<Remark>,
 }
@@ -37,10 +39,6 @@ pub(super) struct Column {
     /// Multiplier from the printed value to the figure's unit.
     #[serde(default = "one")]
     pub factor: f64,
-}
-
-fn one() -> f64 {
-    1.0
 }
 
 #[derive(Deserialize)]
@@ -68,86 +66,8 @@ pub(super) struct ResultRow {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Section {
-    pub title: String,
-    pub place: String,
-    pub note: Option<String>,
-    pub facts: Vec<Fact>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Fact {
-    pub name: String,
-    pub value: String,
-    #[serde(default)]
-    pub is: Vec<String>,
-    pub note: Option<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(super) struct StatedGroup {
     pub kind: String,
     pub place: String,
-    pub figures: Vec<Stated>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Stated {
-    pub name: String,
-    pub test: Option<String>,
-    pub value: f64,
-    /// Needed only where the text differs from the number.
-    pub printed: Option<String>,
-    #[serde(default)]
-    pub unit: String,
-    pub is: Option<String>,
-    #[serde(default = "one")]
-    pub factor: f64,
-    /// Degree of parallelism that it was stated for; absent = the best.
-    pub dop: Option<u32>,
-    pub note: Option<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Table {
-    pub kind: String,
-    pub title: String,
-    pub test: Option<String>,
-    pub place: String,
-    pub note: Option<String>,
-    pub columns: Vec<String>,
-    pub rows: Vec<TableRow>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct TableRow {
-    pub row: Vec<Cell>,
-    pub note: Option<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(untagged)]
-pub(super) enum Cell {
-    Number(f64),
-    Text(String),
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Chart {
-    pub title: String,
-    pub place: String,
-    pub note: Option<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Remark {
-    pub note: String,
-    pub place: String,
+    pub figures: Vec<StatedFigure>,
 }

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::Deserialize;
+
 use crate::Figures;
 
 /// Facts by section, in the order of the document: (section, [(name, value)]).
@@ -80,24 +82,30 @@ pub const DERIVED: [&str; 4] = [
 ];
 
 /// One published figure outside the result tables.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct StatedFigure {
     /// E.g. "scorecard", "claim", "distribution", "price".
+    #[serde(skip)]
     pub kind: String,
     /// E.g. "OLTP insert transaction, throughput".
     pub name: String,
     pub test: Option<String>,
     pub value: f64,
     /// Value as printed, as a text: keeps "< 5" and "290’00".
+    #[serde(default)]
     pub printed: String,
     /// Unit as printed; empty for a count without one.
+    #[serde(default)]
     pub unit: String,
     /// The figure of a measured test to compare it with: a name of [`Figures`], or one of [`DERIVED`].
     pub is: Option<String>,
     /// Multiplier from that figure to the printed unit.
+    #[serde(default = "one")]
     pub factor: f64,
     /// Degree of parallelism that it was stated for; `None` = the best.
     pub dop: Option<u32>,
+    #[serde(skip)]
     pub place: String,
     pub note: Option<String>,
 }
@@ -115,15 +123,22 @@ pub struct ResultTable {
     pub zero_means: BTreeMap<String, String>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) fn one() -> f64 {
+    1.0
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum FactKind {
+    #[default]
     Platform,
     Settings,
 }
 
 /// Facts stated together in one place.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct FactSection {
+    #[serde(skip)]
     pub kind: FactKind,
     pub title: String,
     pub place: String,
@@ -132,19 +147,22 @@ pub struct FactSection {
     pub facts: Vec<Fact>,
 }
 
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Fact {
     pub name: String,
     /// Value as printed; "-" where the document prints a dash.
     pub value: String,
     /// Facts of a measured platform to compare it with, of which the first known one counts: a fact that dbdyno finds, or with
     /// a dot a field of the platform file.
+    #[serde(default)]
     pub is: Vec<String>,
     pub note: Option<String>,
 }
 
 /// A published table that is not made of result rows.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct PublishedTable {
     /// E.g. "events", "sizes", "parameters".
     pub kind: String,
@@ -156,20 +174,41 @@ pub struct PublishedTable {
     pub rows: Vec<PublishedRow>,
 }
 
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct PublishedRow {
+    #[serde(rename = "row")]
     pub cells: Vec<Cell>,
     pub note: Option<String>,
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(from = "Printed")]
 pub enum Cell {
     Empty,
     Number(f64),
     Text(String),
 }
 
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Printed {
+    Number(f64),
+    Text(String),
+}
+
+impl From<Printed> for Cell {
+    fn from(printed: Printed) -> Self {
+        match printed {
+            Printed::Number(value) => Self::Number(value),
+            Printed::Text(text) if text.is_empty() => Self::Empty,
+            Printed::Text(text) => Self::Text(text),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct PublishedChart {
     pub title: String,
     pub place: String,
@@ -177,7 +216,8 @@ pub struct PublishedChart {
 }
 
 /// A contradiction or a doubt that belongs to no single figure.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Remark {
     pub note: String,
     pub place: String,

@@ -69,34 +69,6 @@ macro_rules! catalogue {
                     _ => return Ok(None),
                 }))
             }
-
-            /// The fields, and the words that the sentence makes of them.
-            fn arguments(&self) -> (Vec<Argument>, Vec<Argument>) {
-                match self {
-                    $(Self::$variant $({ $($field),* })? => {
-                        $(let $word = $value;)*
-                        (
-                            vec![$($($field.argument()),*)?],
-                            vec![$($word.argument()),*],
-                        )
-                    })*
-                }
-            }
-
-            /// The sentence with others in their place.
-            fn sentence_of(&self, fields: Vec<Argument>, words: Vec<Argument>) -> Option<String> {
-                let (mut fields, mut words) = (fields.into_iter(), words.into_iter());
-                match self {
-                    $(
-                        #[allow(unused_variables)]
-                        Self::$variant { .. } => {
-                            $($(let $field = fields.next()?;)*)?
-                            $(let $word = words.next()?;)*
-                            Some(format_args!($sentence).to_string())
-                        }
-                    )*
-                }
-            }
         }
     };
 }

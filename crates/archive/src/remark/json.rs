@@ -54,6 +54,14 @@ impl Serialize for Remark {
     }
 }
 
+/// Serializes remarks as exports have them.
+pub(crate) fn with_sentences<S: Serializer>(
+    remarks: &[Remark],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(remarks.iter().map(Remark::exported))
+}
+
 impl<'de> Deserialize<'de> for Remark {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut fields = Map::deserialize(deserializer)?;

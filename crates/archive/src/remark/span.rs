@@ -1,130 +1,65 @@
 //! Two sentences that differ in one number, joined: "46–107 ms".
 
-use std::collections::BTreeMap;
-use std::fmt;
+use std::mem::discriminant;
 
-use super::parts::{
-    BracketEnd, Broken, LimitChanged, PendingWrites, RateTried, Reconciled, RoundsRole,
-    RoundsWindow,
-};
+use serde_json::{Map, Value};
 
-/// Text of a field in a sentence.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum Argument {
-    Text(String),
-    Number(f64),
-    /// From the lower to the higher.
-    Span(f64, f64),
-}
+use super::Remark;
 
-/// A field of a remark, or a word that its sentence derives.
-pub(super) trait Field {
-    fn argument(&self) -> Argument;
-}
-
-impl Field for f64 {
-    fn argument(&self) -> Argument {
-        Argument::Number(*self)
-    }
-}
-
-macro_rules! numbers {
-    ($($type:ty),*) => {
-        $(impl Field for $type {
-            fn argument(&self) -> Argument {
-                Argument::Number(*self as f64)
-            }
-        })*
-    };
-}
-numbers!(u32, u64);
-
-macro_rules! texts {
-    ($($type:ty),*) => {
-        $(impl Field for $type {
-            fn argument(&self) -> Argument {
-                Argument::Text(self.to_string())
-            }
-        })*
-    };
-}
-texts!(String, &str, bool);
-
-/// Types that are never shown directly, and only have to be distinguished.
-macro_rules! opaque {
-    ($($type:ty),*) => {
-        $(impl Field for $type {
-            fn argument(&self) -> Argument {
-                Argument::Text(format!("{self:?}"))
-            }
-        })*
-    };
-}
-opaque!(
-    Option<f64>,
-    Option<u64>,
-    Option<String>,
-    Vec<f64>,
-    Vec<u32>,
-    Vec<String>,
-    Vec<LimitChanged>,
-    Vec<RateTried>,
-    Vec<Broken>,
-    Vec<BracketEnd>,
-    BTreeMap<String, Vec<String>>,
-    BTreeMap<String, u64>,
-    PendingWrites,
-    Box<Reconciled>,
-    RoundsRole,
-    RoundsWindow
-);
-
-impl<T: fmt::Display> Field for Box<T> {
-    fn argument(&self) -> Argument {
-        Argument::Text(self.to_string())
-    }
-}
-
-impl fmt::Display for Argument {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Text(text) => f.write_str(text),
-            Self::Number(number) => number.fmt(f),
-            Self::Span(low, high) => {
-                let words = |number: f64| match (f.precision(), f.sign_plus()) {
-                    (Some(digits), true) => format!("{number:+.digits$}"),
-                    (Some(digits), false) => format!("{number:.digits$}"),
-                    (None, _) => number.to_string(),
-                };
-                let (low, high) = (words(*low), words(*high));
-                if low == high {
-                    f.write_str(&low)
-                } else {
-                    write!(f, "{low}–{high}")
-                }
-            }
+impl Remark {
+    /// One sentence for this remark and another one, where their first number alone differs: "46–107 ms".
+    pub fn between(&self, other: &Self) -> Option<String> {
+        let [(_, mut own), (_, mut others)] = [self, other].map(Self::variant_and_fields);
+        if let Some(name) = first_number(&own).map(|(name, _)| name.clone()) {
+            own.remove(&name);
+            others.remove(&name);
         }
+        let is_alike = discriminant(self) == discriminant(other) && own == others;
+        is_alike.then(|| joined(&self.to_string(), &other.to_string()))?
+    }
+
+    /// The first of its numbers.
+    pub fn first_number(&self) -> Option<f64> {
+        first_number(&self.variant_and_fields().1)?.1.as_f64()
     }
 }
 
-/// The fields of two remarks as one; `None` unless their first number alone differs.
-pub(super) fn first_number_between(
-    one: Vec<Argument>,
-    other: Vec<Argument>,
-) -> Option<Vec<Argument>> {
-    let is_number = |argument: &Argument| matches!(argument, Argument::Number(_));
-    let first = one.iter().position(is_number);
-    let differ = |at: usize| one.get(at) != other.get(at);
-    let is_same = (0..one.len()).all(|at| Some(at) == first || !differ(at));
-    is_same.then(|| between(one, other))?
+fn first_number(fields: &Map<String, Value>) -> Option<(&String, &Value)> {
+    fields.iter().find(|(_, value)| value.is_number())
 }
 
-/// `None` if anything but numbers differs.
-pub(super) fn between(one: Vec<Argument>, other: Vec<Argument>) -> Option<Vec<Argument>> {
-    let pair = |(one, other): (Argument, Argument)| match (one, other) {
-        (one, other) if one == other => Some(one),
-        (Argument::Number(a), Argument::Number(b)) => Some(Argument::Span(a.min(b), a.max(b))),
-        _ => None,
+/// One sentence with both numbers wherever they differ, the lower one first; `None` if anything else differs.
+fn joined(one: &str, other: &str) -> Option<String> {
+    let (mut one, mut other, mut joined) = (one, other, String::new());
+    while !one.is_empty() || !other.is_empty() {
+        let [
+            (words, number, rest),
+            (other_words, other_number, other_rest),
+        ] = [one, other].map(cut);
+        if words != other_words {
+            return None;
+        }
+        joined += words;
+        joined += &match (number.parse::<f64>(), other_number.parse::<f64>()) {
+            _ if number == other_number => number.to_owned(),
+            (Ok(low), Ok(high)) if low <= high => format!("{number}–{other_number}"),
+            (Ok(_), Ok(_)) => format!("{other_number}–{number}"),
+            _ => return None,
+        };
+        (one, other) = (rest, other_rest);
+    }
+    Some(joined)
+}
+
+/// The words up to the first number, the number with its sign, and the rest.
+fn cut(sentence: &str) -> (&str, &str, &str) {
+    let Some(digit) = sentence.find(|c: char| c.is_ascii_digit()) else {
+        return (sentence, "", "");
     };
-    one.into_iter().zip(other).map(pair).collect()
+    let unsigned = sentence[..digit].strip_suffix(['+', '-']);
+    let (words, rest) = sentence.split_at(unsigned.map_or(digit, str::len));
+    let is_outside = |c: char| !c.is_ascii_digit() && !"+-.,".contains(c);
+    let number = &rest[..rest.find(is_outside).unwrap_or(rest.len())];
+    let number = number.trim_end_matches(['+', '-', '.', ',']);
+    (words, number, &rest[number.len()..])
 }

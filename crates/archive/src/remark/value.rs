@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::mem::discriminant;
 
 use serde_json::{Map, Value};
 
@@ -10,8 +9,7 @@ use super::parts::{
     BracketEnd, Broken, LimitChanged, PendingWrites, RateTried, Reconciled, RoundsRole,
     RoundsWindow,
 };
-use super::span::{Argument, Field};
-use super::{fields, span, words};
+use super::{fields, words};
 
 /// One kind of remark. It makes a point invalid by its location among the reasons, not by its kind.
 #[derive(Debug, Clone, Copy)]
@@ -39,24 +37,5 @@ impl Remark {
     /// A remark whose code this version does not know, as its sentence.
     pub(crate) fn of_unknown_code(text: String) -> Self {
         Self::Text { text }
-    }
-
-    /// One sentence for this remark and another one, where their first number alone differs: "46–107 ms".
-    pub fn between(&self, other: &Self) -> Option<String> {
-        if discriminant(self) != discriminant(other) {
-            return None;
-        }
-        let ((fields, words), (others, other_words)) = (self.arguments(), other.arguments());
-        let fields = span::first_number_between(fields, others)?;
-        self.sentence_of(fields, span::between(words, other_words)?)
-    }
-
-    /// The first of its numbers.
-    pub fn first_number(&self) -> Option<f64> {
-        let (fields, _) = self.arguments();
-        fields.into_iter().find_map(|field| match field {
-            Argument::Number(number) => Some(number),
-            _ => None,
-        })
     }
 }

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
+use super::{ArchiveError, Result};
 use crate::{
     BackgroundEvent, DeviceUse, EngineIo, Execution, InterfaceUse, Observed, OperationSample,
     OperationTimes, Point, Remark, Sample, TimedEvent, TransactionKind, WaitHistogram,
@@ -66,19 +67,26 @@ impl<'a> PointDocument<'a> {
 }
 
 /// The document of a point. Series that are too long for one lose every second sample, as often as necessary, and a
-/// note says so: hours of measurement must not be lost because of them.
-pub(super) fn write(point: &mut Point) -> String {
+/// note says so: hours of measurement must not be lost because of them. A point whose other lists are too long is refused,
+/// because reading it would refuse it too.
+pub(super) fn write(point: &mut Point) -> Result<String> {
     let mut one_of = 1;
-    loop {
-        let text = json(&PointDocument::of(point));
-        if text.len() <= DOCUMENT_BYTES_MAX || !halve(point) {
-            if one_of > 1 {
-                point.notes.push(Remark::SeriesThinned { one_of });
-            }
-            return text;
+    let mut text = json(&PointDocument::of(point));
+    while text.len() > DOCUMENT_BYTES_MAX {
+        if !halve(point) {
+            return Err(ArchiveError::PointTooLarge {
+                key: Box::new(point.key.clone()),
+                bytes: text.len(),
+                bytes_max: DOCUMENT_BYTES_MAX,
+            });
         }
         one_of *= 2;
+        text = json(&PointDocument::of(point));
     }
+    if one_of > 1 {
+        point.notes.push(Remark::SeriesThinned { one_of });
+    }
+    Ok(text)
 }
 
 /// False when there is nothing to leave out.

@@ -76,6 +76,15 @@ pub enum ArchiveError {
     /// The point is none of those the run was planned with.
     #[error("the point {} is not in the plan of run {run_id}", describe(key))]
     NotPlanned { run_id: i64, key: Box<PointKey> },
+    #[error(
+        "the lists of the point {} take {bytes} bytes, and the archive stores at most {bytes_max} of a point; split its step",
+        describe(key)
+    )]
+    PointTooLarge {
+        key: Box<PointKey>,
+        bytes: usize,
+        bytes_max: usize,
+    },
     #[error("run {run_id} has no point {}", describe(key))]
     NotThere { run_id: i64, key: Box<PointKey> },
     /// A run cannot be complete while planned points are missing.
@@ -124,6 +133,7 @@ impl ArchiveError {
             | Self::BadPlan(_)
             | Self::PointTwice { .. }
             | Self::NotPlanned { .. }
+            | Self::PointTooLarge { .. }
             | Self::NotThere { .. }
             | Self::NotComplete { .. } => false,
         }

@@ -21,51 +21,48 @@ pub(crate) fn finite(point: &Point) -> Point {
     if clean([&mut point.work.seconds]) {
         notes.push(Remark::SecondsNotANumber);
     }
+    let mut note = |count: u64, of: fn(u64) -> Remark| {
+        if count > 0 {
+            notes.push(of(count));
+        }
+    };
     let samples = count(&mut point.samples, |s| {
         clean(values(s)) | !s.at_s.is_finite()
     });
     point.samples.retain(|sample| sample.at_s.is_finite());
-    if samples > 0 {
-        notes.push(Remark::SamplesNotANumber { samples });
-    }
+    note(samples, |samples| Remark::SamplesNotANumber { samples });
     let events = point.timed_events.len();
     (point.timed_events).retain(|e| e.time_s.is_finite() && e.share_pct.is_finite());
-    let events = (events - point.timed_events.len()) as u64;
-    if events > 0 {
-        notes.push(Remark::TimedEventsNotANumber { events });
-    }
+    let lost = events - point.timed_events.len();
+    note(lost as u64, |events| Remark::TimedEventsNotANumber {
+        events,
+    });
     let background = &mut point.held_back.background_events;
-    if count(background, |e| clean([&mut e.time_s, &mut e.mb])) > 0 {
-        notes.push(Remark::BackgroundNotANumber);
-    }
+    let odd = count(background, |e| clean([&mut e.time_s, &mut e.mb]));
+    note(odd, |_| Remark::BackgroundNotANumber);
     let by = &mut point.by_operation;
     let of_sample = |s: &mut OperationSample| {
         clean([&mut s.service_us_mean, &mut s.response_us_mean]) | !s.at_s.is_finite()
     };
     let means = count(&mut by.times, |times| clean([&mut times.mean_us]));
-    if means + count(&mut by.samples, of_sample) > 0 {
-        notes.push(Remark::MeanNotANumber);
-    }
+    let odd = means + count(&mut by.samples, of_sample);
+    note(odd, |_| Remark::MeanNotANumber);
     by.samples.retain(|sample| sample.at_s.is_finite());
-    let devices = count(&mut point.devices, clean_device);
-    if devices > 0 {
-        notes.push(Remark::DevicesNotANumber { devices });
-    }
-    if count(&mut point.engine_io, |io| {
+    let odd = count(&mut point.devices, clean_device);
+    note(odd, |devices| Remark::DevicesNotANumber { devices });
+    let odd = count(&mut point.engine_io, |io| {
         clean([&mut io.mb, &mut io.time_s])
-    }) > 0
-    {
-        notes.push(Remark::EngineIoNotANumber);
-    }
-    let interfaces = count(&mut point.interfaces, |i| clean([&mut i.elapsed_s]));
-    if interfaces > 0 {
-        notes.push(Remark::InterfacesNotANumber { interfaces });
-    }
+    });
+    note(odd, |_| Remark::EngineIoNotANumber);
+    let odd = count(&mut point.interfaces, |i| clean([&mut i.elapsed_s]));
+    note(odd, |interfaces| Remark::InterfacesNotANumber {
+        interfaces,
+    });
     // The histogram counts a latency beyond its end in its last bucket.
     let latencies = point.histograms.service.clipped() + point.histograms.response.clipped();
-    if latencies > 0 {
-        notes.push(Remark::LatenciesClipped { latencies });
-    }
+    note(latencies, |latencies| Remark::LatenciesClipped {
+        latencies,
+    });
     point.notes.append(&mut notes);
     point
 }

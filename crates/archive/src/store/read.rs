@@ -283,11 +283,7 @@ fn run_record(row: &Row<'_>, reasons: &mut Vec<Remark>) -> rusqlite::Result<Run>
         label: row.get("label")?,
         renamed_from: None,
         note: None,
-        state: match state.as_str() {
-            "complete" => RunState::Complete,
-            "interrupted" => RunState::Interrupted,
-            _ => RunState::Running,
-        },
+        state: RunState::named(&state).unwrap_or_default(),
         started_at: row.get("started_at")?,
         finished_at: row.get("finished_at")?,
         tool_version: row.get("tool_version")?,
@@ -323,8 +319,7 @@ fn point_record(row: &Row<'_>) -> rusqlite::Result<(Point, Vec<Remark>)> {
         figures.set(figure.name, row.get(figure.name)?);
     }
     // The table's CHECK admits the four names alone.
-    let component = Component::ALL.into_iter().find(|c| c.name() == component);
-    let component = component.unwrap_or(Component::Database);
+    let component = Component::named(&component).unwrap_or(Component::Database);
     let mut point = Point {
         started_at: row.get("started_at")?,
         seed: number(row, "seed", &mut problems)?,
@@ -332,11 +327,7 @@ fn point_record(row: &Row<'_>) -> rusqlite::Result<(Point, Vec<Remark>)> {
         definition: row.get("definition")?,
         work: json::<WorkDone>(row, "work", &mut problems)?,
         figures,
-        steady: steady.map(|s| match s.as_str() {
-            "yes" => Steady::Yes,
-            "no" => Steady::No,
-            _ => Steady::Trend,
-        }),
+        steady: steady.map(|word| Steady::named(&word).unwrap_or(Steady::Trend)),
         ..Point::blank(key(row)?, row.get("title")?, component)
     };
     point.held_back.bottleneck = bottleneck(row, &mut problems)?;

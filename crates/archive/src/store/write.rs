@@ -10,9 +10,7 @@ use super::document::json;
 use super::finite::finite;
 use super::name::{check_label, made_up_label};
 use super::{ArchiveError, NewRun, Result, document, read};
-use crate::{
-    Bottleneck, FIGURES, Missing, Point, PointKey, Remark, RunState, Steady, Until, integrity,
-};
+use crate::{Bottleneck, FIGURES, Missing, Point, PointKey, Remark, RunState, Until, integrity};
 
 /// Kind of the remarks that make a point invalid.
 const INVALID: &str = "invalid";
@@ -133,7 +131,7 @@ pub(super) fn append_points(
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     for point in points {
         let mut point = finite(point);
-        let document = document::write(&mut point);
+        let document = document::write(&mut point)?;
         let key = || Box::new(point.key.clone());
         if read::has_key(&transaction, "point", run_id, &point.key)? {
             return Err(ArchiveError::PointTwice { run_id, key: key() });
@@ -269,10 +267,7 @@ fn insert_point(
         ("seed", point.seed.to_string().into()),
         ("configuration", point.configuration.clone().into()),
         ("definition", point.definition.clone().into()),
-        (
-            "steady",
-            point.steady.map(|s| steady_name(s).to_owned()).into(),
-        ),
+        ("steady", point.steady.map(|s| s.name().to_owned()).into()),
         ("work", json(&point.work).into()),
         ("bottleneck_resource", bottleneck(|b| b.resource.name())),
         ("bottleneck_sentence", bottleneck(|b| &b.sentence)),
@@ -364,7 +359,7 @@ pub(super) fn finish_run(
     let unchanged = read::run_is_unchanged(&transaction, run_id)?;
     transaction.execute(
         "UPDATE run SET state = ?1, finished_at = ?2 WHERE id = ?3",
-        params![state_name(state), finished_at, run_id],
+        params![state.name(), finished_at, run_id],
     )?;
     if unchanged {
         seal_run(&transaction, run_id)?;
@@ -380,20 +375,4 @@ fn seal_run(transaction: &Transaction<'_>, run_id: i64) -> Result<()> {
         params![digest, run_id],
     )?;
     Ok(())
-}
-
-pub(crate) fn state_name(state: RunState) -> &'static str {
-    match state {
-        RunState::Running => "running",
-        RunState::Interrupted => "interrupted",
-        RunState::Complete => "complete",
-    }
-}
-
-fn steady_name(steady: Steady) -> &'static str {
-    match steady {
-        Steady::Yes => "yes",
-        Steady::No => "no",
-        Steady::Trend => "trend",
-    }
 }

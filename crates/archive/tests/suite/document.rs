@@ -6,7 +6,7 @@ use archive::{Archive, OperationSample, Point, Remark, RunName, Sample};
 use rusqlite::Connection;
 use testing::peak_bytes;
 
-use crate::common::{empty, key, measure, point};
+use crate::common::{empty, key, measure, new_run, point};
 
 /// The point, and how much memory reading it took, after its document was changed by plain SQL.
 fn after(change: &str) -> (Point, usize) {
@@ -139,4 +139,15 @@ fn series_that_are_too_long_are_thinned_and_the_point_is_stored() {
     );
     assert_eq!(point.samples.len(), 35_000);
     assert!((point.samples[0].at_s, point.samples[1].at_s) == (2.0, 4.0));
+}
+
+#[test]
+fn a_point_that_could_not_be_read_is_refused() {
+    let mut large = point(key(1));
+    large.timed_events[0].event = "e".repeat(33 << 20);
+    let (_directory, mut archive) = empty();
+    let id = archive.create_run(&new_run(None, vec![key(1)])).unwrap();
+    let refused = archive.append_point(id, &large).unwrap_err().to_string();
+    assert!(refused.contains("at most 33554432 of a point"), "{refused}");
+    assert_eq!(archive.finished(id).unwrap(), []);
 }

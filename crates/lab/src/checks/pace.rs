@@ -251,15 +251,7 @@ mod tests {
                 samples: samples.collect(),
                 ..HostUse::default()
             };
-            let key = archive::PointKey {
-                repetition: 1,
-                step: 1,
-                target: 0,
-                test: "T611".to_owned(),
-                nodes: 1,
-                jobs: 1,
-                threads: 1,
-            };
+            let key = archive::PointKey::of("T611", 1);
             let mut point = Point::blank(key, String::new(), archive::Component::Database);
             point.reasons.extend(stall_reason(&paused, limits));
             point.notes.extend(stall_note(&paused, limits));

@@ -359,15 +359,7 @@ mod tests {
 
     #[test]
     fn accounts_that_differ_are_a_range() {
-        let key = PointKey {
-            repetition: 1,
-            step: 1,
-            target: 0,
-            test: PointKey::OBSERVATION.into(),
-            nodes: 1,
-            jobs: 1,
-            threads: 1,
-        };
+        let key = PointKey::of(PointKey::OBSERVATION, 1);
         let mut point = Point::blank(key, String::new(), Component::Database);
         point.figures.active_sessions_mean = Some(2.99);
         point.notes = vec![Remark::ObservedByKernel { seen: 0.73 }];

@@ -303,12 +303,7 @@ mod tests {
     fn point(repetition: u32, executions: Vec<Execution>) -> Point {
         let key = PointKey {
             repetition,
-            step: 1,
-            target: 0,
-            test: "OLAP-ROUNDS".into(),
-            nodes: 1,
-            jobs: 1,
-            threads: 1,
+            ..PointKey::of("OLAP-ROUNDS", 1)
         };
         Point {
             executions,

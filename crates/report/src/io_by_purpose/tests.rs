@@ -43,15 +43,7 @@ fn device(name: &str, holds: &[Purpose], carries: &[&str], [read, written]: [f64
 }
 
 fn point(engine_io: Vec<EngineIo>, devices: Vec<DeviceUse>) -> Point {
-    let key = PointKey {
-        repetition: 1,
-        step: 1,
-        target: 0,
-        test: "T611".into(),
-        nodes: 1,
-        jobs: 1,
-        threads: 1,
-    };
+    let key = PointKey::of("T611", 1);
     let mut point = Point::blank(key, String::new(), Component::Server);
     point.figures.elapsed_s = Some(2.0);
     (point.engine_io, point.devices) = (engine_io, devices);

@@ -7,13 +7,8 @@ use crate::chromium::Chromium;
 
 fn point(test: &str, target: u32, elapsed_s: f64) -> Point {
     let key = PointKey {
-        repetition: 1,
-        step: 1,
         target,
-        test: test.to_owned(),
-        nodes: 1,
-        jobs: 1,
-        threads: 1,
+        ..PointKey::of(test, 1)
     };
     Point {
         figures: Figures {

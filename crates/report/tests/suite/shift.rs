@@ -29,13 +29,8 @@ fn run(label: &str, factor: f64, tests: &[&str]) -> Run {
 
 fn point(step: u32, test: &str, factor: f64) -> Point {
     let key = PointKey {
-        repetition: 1,
         step,
-        target: 0,
-        test: test.to_owned(),
-        nodes: 1,
-        jobs: 10,
-        threads: 1,
+        ..PointKey::of(test, 10)
     };
     let mut times = Vec::new();
     for (operation, us) in [("read", 180.0), ("write", 297.0)] {

@@ -166,15 +166,7 @@ mod tests {
     use super::*;
 
     fn point(slots: &[(u64, f64)]) -> Point {
-        let key = PointKey {
-            repetition: 1,
-            step: 1,
-            target: 0,
-            test: "T611".into(),
-            nodes: 1,
-            jobs: 1,
-            threads: 1,
-        };
+        let key = PointKey::of("T611", 1);
         let mut point = Point::blank(key, String::new(), Component::Cpu);
         let sample = |(slot, rate): &(u64, f64)| Sample {
             at_s: *slot as f64 * 0.1,

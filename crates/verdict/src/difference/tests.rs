@@ -1,6 +1,6 @@
 //! Differences between invented runs.
 
-use archive::{ControlGroup, DeviceCap, Fact, Inventory, Platform, Run, RunState, TargetRecord};
+use archive::{ControlGroup, DeviceCap, Fact, Inventory, Run, TargetRecord};
 
 use super::*;
 
@@ -29,26 +29,10 @@ fn target(name: &str, version: &str, settings: &[(&str, &str)]) -> TargetRecord 
 
 fn run(plan_toml: &str, targets: Vec<TargetRecord>) -> Run {
     Run {
-        id: 1,
-        label: "one".into(),
-        renamed_from: None,
-        note: None,
-        state: RunState::Complete,
-        started_at: "2026-01-01T00:00:00Z".into(),
-        finished_at: None,
         tool_version: "0.1.0".into(),
-        plan_name: "quick".into(),
         plan_toml: plan_toml.into(),
-        seed: 1,
-        repetitions: 1,
-        points_planned: 0,
         targets,
-        platform: Platform::default(),
-        inventory: Inventory::default(),
-        study: None,
-        missing: Vec::new(),
-        points: Vec::new(),
-        reasons: Vec::new(),
+        ..Run::planned("quick")
     }
 }
 

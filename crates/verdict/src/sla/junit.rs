@@ -2,7 +2,7 @@
 //! each limit and target. Names exclude values, so that a build server keeps the history of a limit when its bound is
 //! changed.
 
-use archive::{Run, RunState};
+use archive::Run;
 
 use super::hold::{Judgement, Outcome, Row};
 use super::words::{limits, plain, sentence};
@@ -76,14 +76,9 @@ fn element(name: &str, kind: &str, message: &str, text: &str) -> String {
 /// Data by which a reader of the build finds the run; addresses of targets are omitted.
 fn properties(run: &Run) -> Vec<(String, String)> {
     let platform = &run.platform;
-    let state = match run.state {
-        RunState::Running => "running",
-        RunState::Interrupted => "interrupted",
-        RunState::Complete => "complete",
-    };
     let fixed = [
         ("run.id", Some(run.id.to_string())),
-        ("run.state", Some(state.to_owned())),
+        ("run.state", Some(run.state.name().to_owned())),
         ("run.valid", Some(run.valid().to_string())),
         ("run.started_at", Some(run.started_at.clone())),
         ("run.finished_at", run.finished_at.clone()),

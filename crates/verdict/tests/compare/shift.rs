@@ -24,12 +24,7 @@ fn storage_run(label: &str, factors: &[f64]) -> Run {
 fn point(repetition: u32, factor: f64) -> Point {
     let key = PointKey {
         repetition,
-        step: 1,
-        target: 0,
-        test: "rd1".into(),
-        nodes: 1,
-        jobs: 4,
-        threads: 1,
+        ..PointKey::of("rd1", 4)
     };
     let us = |i: u64| factor * if i.is_multiple_of(10) { 3_000.0 } else { 330.0 };
     let mut histogram = Histogram::new();

@@ -58,12 +58,8 @@ pub fn point(repetition: u32, target: u32, test: &str, jobs: u32, operations_per
     Point {
         key: PointKey {
             repetition,
-            step: 1,
             target,
-            test: test.into(),
-            nodes: 1,
-            jobs,
-            threads: 1,
+            ..PointKey::of(test, jobs)
         },
         title: "Primary-key access".into(),
         component: Component::Server,

@@ -21,15 +21,7 @@ pub fn empty() -> (tempfile::TempDir, Archive) {
 
 /// The point of T611 with that many jobs in the first repetition.
 pub fn key(jobs: u32) -> PointKey {
-    PointKey {
-        repetition: 1,
-        step: 1,
-        target: 0,
-        test: "T611".into(),
-        nodes: 1,
-        jobs,
-        threads: 1,
-    }
+    PointKey::of("T611", jobs)
 }
 
 /// A run over one SQLite target with these points planned.

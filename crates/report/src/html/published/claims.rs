@@ -182,15 +182,7 @@ mod tests {
     /// A sweep of the string test (T141) with these rates.
     fn sweep(cores: u32, threads: u32, rates: &[(u32, f64)]) -> Run {
         let points = rates.iter().map(|&(jobs, rate)| {
-            let key = PointKey {
-                repetition: 1,
-                step: 1,
-                target: 0,
-                test: "T141".to_owned(),
-                nodes: 1,
-                jobs,
-                threads: 1,
-            };
+            let key = PointKey::of("T141", jobs);
             let mut point = Point::blank(key, "Strings".to_owned(), Component::Cpu);
             point.figures.operations_per_s = Some(rate);
             point
