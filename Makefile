@@ -8,7 +8,7 @@ profile := --release --locked
 report := dbdyno-report.html
 
 .DEFAULT_GOAL := help
-.PHONY: help run build duckdb postgres mariadb pgbouncer sshd openmetrics filesystems test unit fuzz browser check audit oldest bench dist clean trials faults versions
+.PHONY: help run build duckdb postgres mariadb pgbouncer sshd openmetrics filesystems test unit fuzz browser check docs audit oldest bench dist clean trials faults versions
 
 help: ## show this list
 	@sed -n 's/^\([a-z]*\):.* ## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
@@ -74,6 +74,9 @@ check: ## formatting, lints, documentation, one build of every dependency
 	cargo clippy $(profile) --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS='-D warnings' cargo doc $(profile) --workspace --no-deps
 	@scripts/one-build.sh
+
+docs: ## the documents as a book with search, without the network once its program is there
+	@scripts/docs.sh
 
 audit: ## licences, sources and known vulnerabilities of the dependencies
 	@scripts/audit.sh
