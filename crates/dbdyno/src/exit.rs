@@ -318,9 +318,11 @@ impl Outcome for ExecutionError {
 
     fn advice(&self) -> Option<String> {
         match self {
-            Self::Engine(EngineError::Sd { path, obstacle, .. })
-                if matches!(obstacle, Obstacle::Bears(_)) =>
-            {
+            Self::Engine(EngineError::Sd {
+                path,
+                obstacle: Obstacle::Bears(_),
+                ..
+            }) => {
                 let path = path.display();
                 Some(format!("or add --force={path} if its contents may be lost"))
             }

@@ -42,6 +42,18 @@ pub struct Driven {
     pub failure: Option<Remark>,
 }
 
+impl From<Outcome> for Driven {
+    fn from(outcome: Outcome) -> Self {
+        Self {
+            outcome,
+            closing: Duration::ZERO,
+            counters: Counters::default(),
+            operations_scale: 1,
+            failure: None,
+        }
+    }
+}
+
 /// A measured point before it is finished: its figures, reasons and notes.
 pub struct Observed<'a> {
     pub outcome: Outcome,

@@ -54,7 +54,6 @@ impl Bench {
         })
     }
 
-    /// Flushes the log to the data files.
     pub fn checkpoint(&self) -> Result<()> {
         self.target.checkpoint()
     }

@@ -80,7 +80,6 @@ impl Owned {
         ))
     }
 
-    /// Deletes all facts with this prefix.
     pub fn forget_facts(&self, session: &mut dyn Session, begin: &str) -> Result<()> {
         let facts = self.facts_table(session);
         session.batch(&format!("DELETE FROM {facts} WHERE name LIKE '{begin}%'"))

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use archive::{Archive, Component, Point, PointKey, WorkDone};
-use engine::{Counters, TargetUrl};
-use lab::observe::{Driven, Observation};
+use engine::TargetUrl;
+use lab::observe::Observation;
 use lab::plan::{Keys, TableKind};
 use lab::volume::Written;
 use lab::{Agenda, Done, Ground, Measure, Measured, Result, RunContext, Step, Workload};
@@ -123,15 +123,8 @@ impl Measure for Bed<'_> {
             ..Drive::of_jobs(end, self.context.stop)
         };
         let sleepers = (0..key.jobs).map(|_| Box::new(Sleeper) as Box<dyn BlockingClient>);
-        let observed = Observation::of(self.context, blank).drive(|start| {
-            Ok(Driven {
-                outcome: load::drive(start.watch(sleepers.collect()), &drive),
-                closing: Duration::ZERO,
-                counters: Counters::default(),
-                operations_scale: 1,
-                failure: None,
-            })
-        });
+        let observed = Observation::of(self.context, blank)
+            .drive(|start| Ok(load::drive(start.watch(sleepers.collect()), &drive).into()));
         let measured = observed.map(|observed| Measured::Points(vec![observed.finish()]));
         measured
             .unwrap_or_else(|ended| ended)

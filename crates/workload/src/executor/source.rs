@@ -142,7 +142,6 @@ pub struct Answers<'a> {
 }
 
 impl Answers<'_> {
-    /// Rows that a part returned or changed.
     pub fn rows(&self, part: usize) -> u64 {
         self.rows.get(part).copied().unwrap_or(0)
     }
@@ -164,7 +163,6 @@ impl Answers<'_> {
         }
     }
 
-    /// Integer of the first row.
     pub fn must_int(
         &self,
         part: usize,

@@ -1,8 +1,8 @@
 //! Appends incompressible blocks of 1 MiB, one per transaction: sequential write through the database.
 
 use archive::Remark;
-use engine::{Fetched, Result, Statement, Value};
-use load::{BlockingClient, Done, Failure, Outcome};
+use engine::{Fetched, Result, Value};
+use load::{BlockingClient, Done, Outcome};
 
 use super::worker::Worker;
 use super::{Bench, Exercise, Prepared, prepare_empty};
@@ -38,12 +38,21 @@ impl Exercise for BlobWrite {
                 let statement = session.prepare(&format!("INSERT INTO {TABLE} VALUES (?, ?)"))?;
                 let mut block = vec![0; BLOCK_BYTES];
                 data::incompressible(job, &mut block);
-                Ok(Box::new(Writer {
-                    worker: Worker::new(session, &self.bench.meter),
-                    statement,
-                    first: job * BLOCKS_PER_JOB,
-                    block,
-                }) as Box<dyn BlockingClient>)
+                let first = job * BLOCKS_PER_JOB;
+                let worker = Worker::new(session, &self.bench.meter);
+                Ok(worker.client(move |worker, request| {
+                    stamp(request.index, &mut block);
+                    let id = Value::Int((first + request.index) as i64);
+                    let (_, retries) = worker.transact(|session| {
+                        session.execute(statement, &[id, Value::Blob(&block)])
+                    })?;
+                    worker.changed += 1;
+                    Ok(Done {
+                        rows: 1,
+                        retries,
+                        ..Done::default()
+                    })
+                }))
             })
             .collect()
     }
@@ -96,33 +105,5 @@ impl Exercise for BlobWrite {
 fn stamp(index: u64, block: &mut [u8]) {
     for page in block.chunks_mut(4096) {
         page[..8].copy_from_slice(&index.to_le_bytes());
-    }
-}
-
-struct Writer {
-    worker: Worker,
-    statement: Statement,
-    first: u64,
-    block: Vec<u8>,
-}
-
-impl BlockingClient for Writer {
-    fn operate(&mut self, request: load::Request) -> std::result::Result<Done, Failure> {
-        let index = request.index;
-        stamp(index, &mut self.block);
-        let (statement, id, block) = (self.statement, self.first + index, &self.block);
-        let (_, retries) = self.worker.transact(|session| {
-            session.execute(statement, &[Value::Int(id as i64), Value::Blob(block)])
-        })?;
-        self.worker.changed += 1;
-        Ok(Done {
-            rows: 1,
-            retries,
-            ..Done::default()
-        })
-    }
-
-    fn measurement_begins(&mut self) {
-        self.worker.measurement_begins();
     }
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use archive::Remark;
 use engine::{Feature, Result};
-use load::{BlockingClient, Done, Failure, Outcome};
+use load::{BlockingClient, Done, Outcome};
 
 use super::worker::{Worker, failure};
 use super::{Bench, Exercise, Prepared, prepare_empty};
@@ -71,11 +71,20 @@ impl Exercise for BulkLoad {
         (0..jobs)
             .map(|_| {
                 let session = self.bench.target.open_session()?;
-                Ok(Box::new(Loader {
-                    worker: Worker::new(session, &self.bench.meter),
-                    next: Arc::clone(&next),
-                    rows: self.bench.amount.rows,
-                }) as Box<dyn BlockingClient>)
+                // Number of the next row of all jobs together, so that no row is loaded twice.
+                let (next, rows) = (Arc::clone(&next), self.bench.amount.rows);
+                let worker = Worker::new(session, &self.bench.meter);
+                Ok(worker.client(move |worker, _| {
+                    let first = next.fetch_add(rows, Ordering::Relaxed);
+                    let mut source = Rows::range(first, first + rows - 1, u64::MAX);
+                    let loaded = worker.session.bulk_load(TABLE, &mut source);
+                    let rows = loaded.map_err(failure)?;
+                    worker.changed += rows;
+                    Ok(Done {
+                        rows,
+                        ..Done::default()
+                    })
+                }))
             })
             .collect()
     }
@@ -113,34 +122,5 @@ impl Drop for BulkLoad {
             // The next load that depends on it sets it again, and fails if that is impossible.
             let _ = self.bench.target.set_compression(self.usual);
         }
-    }
-}
-
-struct Loader {
-    worker: Worker,
-    /// Number of the next row of all jobs together, so that no row is loaded twice.
-    next: Arc<AtomicU64>,
-    rows: u64,
-}
-
-impl BlockingClient for Loader {
-    fn operate(&mut self, _request: load::Request) -> std::result::Result<Done, Failure> {
-        let first = self.next.fetch_add(self.rows, Ordering::Relaxed);
-        let mut source = Rows::range(first, first + self.rows - 1, u64::MAX);
-        let loaded = self
-            .worker
-            .session
-            .bulk_load(TABLE, &mut source)
-            .map_err(failure)?;
-        self.worker.changed += loaded;
-        Ok(Done {
-            rows: loaded,
-            retries: 0,
-            ..Done::default()
-        })
-    }
-
-    fn measurement_begins(&mut self) {
-        self.worker.measurement_begins();
     }
 }

@@ -2,9 +2,9 @@
 
 use archive::Remark;
 use engine::{Result, Value};
-use load::{BlockingClient, Done, Failure, Outcome};
+use load::{BlockingClient, Done, Outcome};
 
-use super::worker::{Worker, failure};
+use super::worker::{Worker, failure, once};
 use super::{Bench, Exercise, Prepared, prepare_tables};
 use crate::data;
 use crate::library::Table;
@@ -44,11 +44,16 @@ impl Exercise for CreateIndex {
             .map(|_| {
                 let session = self.bench.target.open_session()?;
                 let sql = with_schema(session.as_ref(), self.bench.sql());
-                Ok(Box::new(Indexer {
-                    worker: Worker::new(session, &self.bench.meter),
-                    sql,
-                    rows: self.bench.size.rows(self.table),
-                }) as Box<dyn BlockingClient>)
+                let rows = self.bench.size.rows(self.table);
+                let worker = Worker::new(session, &self.bench.meter);
+                Ok(worker.client(move |worker, request| {
+                    once(request)?;
+                    worker.session.batch(&sql).map_err(failure)?;
+                    Ok(Done {
+                        rows,
+                        ..Done::default()
+                    })
+                }))
             })
             .collect()
     }
@@ -81,30 +86,5 @@ impl Exercise for CreateIndex {
             });
         }
         Ok(reasons)
-    }
-}
-
-struct Indexer {
-    worker: Worker,
-    sql: String,
-    rows: u64,
-}
-
-impl BlockingClient for Indexer {
-    fn operate(&mut self, request: load::Request) -> std::result::Result<Done, Failure> {
-        let index = request.index;
-        if index > 0 {
-            return Err(Failure::Exhausted);
-        }
-        self.worker.session.batch(&self.sql).map_err(failure)?;
-        Ok(Done {
-            rows: self.rows,
-            retries: 0,
-            ..Done::default()
-        })
-    }
-
-    fn measurement_begins(&mut self) {
-        self.worker.measurement_begins();
     }
 }

@@ -2,9 +2,9 @@
 
 use archive::Remark;
 use engine::{Result, SCHEMA_MARK, Session};
-use load::{BlockingClient, Done, Failure, Outcome};
+use load::{BlockingClient, Done, Outcome};
 
-use super::worker::{Worker, failure};
+use super::worker::{Worker, failure, once};
 use super::{Bench, Exercise, Prepared, prepare_tables};
 use crate::data::ROW_BYTES;
 use crate::expectation::{Expectation, Sizes};
@@ -62,14 +62,21 @@ impl Exercise for CreateTableAs {
             let session = self.bench.target.open_session()?;
             let (first, last) = self.share(job, jobs);
             let name = format!("{MADE}{job}");
-            clients.push(Box::new(Maker {
-                worker: Worker::new(session, &self.bench.meter),
-                query: format!(
-                    "SELECT * FROM {SCHEMA_MARK}.{} WHERE id BETWEEN {first} AND {last}",
-                    self.table.name()
-                ),
-                name: name.clone(),
-                rows: last + 1 - first,
+            let query = format!(
+                "SELECT * FROM {SCHEMA_MARK}.{} WHERE id BETWEEN {first} AND {last}",
+                self.table.name()
+            );
+            let rows = last + 1 - first;
+            let (worker, made) = (Worker::new(session, &self.bench.meter), name.clone());
+            clients.push(worker.client(move |worker, request| {
+                once(request)?;
+                let session = worker.session.as_mut();
+                session.create_table_as(&made, &query).map_err(failure)?;
+                worker.changed += rows;
+                Ok(Done {
+                    rows,
+                    ..Done::default()
+                })
             }));
             self.made.push(name);
         }
@@ -103,34 +110,5 @@ impl Exercise for CreateTableAs {
 
     fn row_bytes(&self) -> Option<u64> {
         Some(ROW_BYTES)
-    }
-}
-
-struct Maker {
-    worker: Worker,
-    name: String,
-    query: String,
-    rows: u64,
-}
-
-impl BlockingClient for Maker {
-    fn operate(&mut self, request: load::Request) -> std::result::Result<Done, Failure> {
-        if request.index > 0 {
-            return Err(Failure::Exhausted);
-        }
-        self.worker
-            .session
-            .create_table_as(&self.name, &self.query)
-            .map_err(failure)?;
-        self.worker.changed += self.rows;
-        Ok(Done {
-            rows: self.rows,
-            retries: 0,
-            ..Done::default()
-        })
-    }
-
-    fn measurement_begins(&mut self) {
-        self.worker.measurement_begins();
     }
 }

@@ -4,7 +4,7 @@ use archive::Remark;
 use engine::{Fetched, Result, Statement, Value};
 use load::{BlockingClient, Done, Failure, Outcome};
 
-use super::worker::{Worker, failure};
+use super::worker::{Operated, Worker, failure};
 use super::{Bench, Exercise, Prepared};
 use crate::library::Computation;
 
@@ -42,18 +42,11 @@ impl Exercise for Expression {
             .map(|_| {
                 let mut session = self.bench.target.open_session()?;
                 let statement = session.prepare(self.bench.sql())?;
-                Ok(Box::new(Computer {
-                    worker: Worker::new(session, &self.bench.meter),
-                    statement,
-                    computed: self.computed,
-                }) as Box<dyn BlockingClient>)
+                let computed = self.computed;
+                let worker = Worker::new(session, &self.bench.meter);
+                Ok(worker.client(move |worker, _| compute(worker, statement, computed)))
             })
             .collect()
-    }
-
-    /// Every answer was compared on arrival.
-    fn verify(&mut self, _outcome: &Outcome) -> Result<Vec<Remark>> {
-        Ok(Vec::new())
     }
 
     /// Note with the extrapolated time of the published input, if a smaller one was computed.
@@ -74,37 +67,19 @@ impl Exercise for Expression {
     }
 }
 
-struct Computer {
-    worker: Worker,
-    statement: Statement,
-    computed: Computation,
-}
-
-impl BlockingClient for Computer {
-    fn operate(&mut self, _request: load::Request) -> std::result::Result<Done, Failure> {
-        let right = Fetched {
-            rows: 1,
-            digest: self.computed.answer as u64,
-        };
-        let found = self
-            .worker
-            .session
-            .fetch(self.statement, &[Value::Int(self.computed.parameter)])
-            .map_err(failure)?;
-        if found != right {
-            return Err(Failure::Operation(format!(
-                "wrong answer: the statement returned {} (in {} rows), expected {}",
-                found.digest as i64, found.rows, self.computed.answer
-            )));
-        }
-        Ok(Done {
-            rows: 0,
-            retries: 0,
-            ..Done::default()
-        })
+fn compute(worker: &mut Worker, statement: Statement, computed: Computation) -> Operated {
+    let found = (worker.session)
+        .fetch(statement, &[Value::Int(computed.parameter)])
+        .map_err(failure)?;
+    let right = Fetched {
+        rows: 1,
+        digest: computed.answer as u64,
+    };
+    if found == right {
+        return Ok(Done::default());
     }
-
-    fn measurement_begins(&mut self) {
-        self.worker.measurement_begins();
-    }
+    Err(Failure::Operation(format!(
+        "wrong answer: the statement returned {} (in {} rows), expected {}",
+        found.digest as i64, found.rows, computed.answer
+    )))
 }

@@ -2,9 +2,9 @@
 
 use archive::Remark;
 use engine::{Fetched, Result, RowSource, Statement};
-use load::{BlockingClient, Done, Failure, Outcome};
+use load::{BlockingClient, Done, Outcome};
 
-use super::worker::Worker;
+use super::worker::{Operated, Worker};
 use super::{Bench, Exercise, Prepared, prepare_empty};
 use crate::data::{self, Rows};
 use crate::tables;
@@ -35,12 +35,14 @@ impl Exercise for Insert {
                 let statement = session.prepare(&format!(
                     "INSERT INTO {TABLE} VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
                 ))?;
-                Ok(Box::new(Inserter {
-                    worker: Worker::new(session, &self.bench.meter),
-                    statement,
-                    next: job * KEYS_PER_JOB + 1,
-                    rows: self.bench.amount.rows,
-                }) as Box<dyn BlockingClient>)
+                let (mut next, rows) = (job * KEYS_PER_JOB + 1, self.bench.amount.rows);
+                let worker = Worker::new(session, &self.bench.meter);
+                Ok(worker.client(move |worker, _| {
+                    // A key is not used again, even if its transaction failed.
+                    let first = next;
+                    next += rows;
+                    insert(worker, statement, first, rows)
+                }))
             })
             .collect()
     }
@@ -62,35 +64,18 @@ impl Exercise for Insert {
     }
 }
 
-struct Inserter {
-    worker: Worker,
-    statement: Statement,
-    next: u64,
-    rows: u64,
-}
-
-impl BlockingClient for Inserter {
-    fn operate(&mut self, _request: load::Request) -> std::result::Result<Done, Failure> {
-        let (statement, first, rows) = (self.statement, self.next, self.rows);
-        // A key is not used again, even if its transaction failed.
-        self.next += rows;
-        let ((), retries) = self.worker.transact(|session| {
-            let mut source = Rows::range(first, first + rows - 1, u64::MAX);
-            while source.next_row(&mut |row| session.execute(statement, row).map(|_| ()))? {}
-            Ok(())
-        })?;
-        self.worker.changed += rows;
-        self.worker.sum += (first..first + rows)
-            .map(|id| data::row(id, u64::MAX).amount as u64)
-            .sum::<u64>();
-        Ok(Done {
-            rows,
-            retries,
-            ..Done::default()
-        })
-    }
-
-    fn measurement_begins(&mut self) {
-        self.worker.measurement_begins();
-    }
+fn insert(worker: &mut Worker, statement: Statement, first: u64, rows: u64) -> Operated {
+    let ((), retries) = worker.transact(|session| {
+        let mut source = Rows::range(first, first + rows - 1, u64::MAX);
+        while source.next_row(&mut |row| session.execute(statement, row).map(|_| ()))? {}
+        Ok(())
+    })?;
+    worker.changed += rows;
+    let amounts = (first..first + rows).map(|id| data::row(id, u64::MAX).amount as u64);
+    worker.sum += amounts.sum::<u64>();
+    Ok(Done {
+        rows,
+        retries,
+        ..Done::default()
+    })
 }

@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use archive::Remark;
 use engine::{Fetched, Result, Session, Statement, TargetError, Value};
 use load::{BlockingClient, Done, Failure, Outcome};
 use stats::random::{Permutation, Random};
 
-use super::worker::{Worker, failure};
+use super::worker::{Operated, Worker, failure};
 use super::{Bench, Exercise, Prepared, prepare_tables};
 use crate::data;
 use crate::library::{Keys, Table};
@@ -80,21 +79,17 @@ impl Exercise for Lookup {
             .map(|job| {
                 let mut session = self.bench.target.open_session()?;
                 let statement = session.prepare(self.bench.sql())?;
-                Ok(Box::new(Reader {
-                    worker: Worker::new(session, &self.bench.meter),
+                let mut reader = Reader {
                     statement,
                     choice: self.choice(job, jobs, &answers),
                     lookups: self.bench.amount.rows,
                     transaction: self.transaction,
                     keys: Vec::with_capacity(self.bench.amount.rows as usize),
-                }) as Box<dyn BlockingClient>)
+                };
+                let worker = Worker::new(session, &self.bench.meter);
+                Ok(worker.client(move |worker, _| reader.operate(worker.session.as_mut())))
             })
             .collect()
-    }
-
-    /// Every row was compared on arrival.
-    fn verify(&mut self, _outcome: &Outcome) -> Result<Vec<Remark>> {
-        Ok(Vec::new())
     }
 
     fn device_read_bytes(&self, outcome: &Outcome) -> Option<u64> {
@@ -152,7 +147,6 @@ impl Choice {
 }
 
 struct Reader {
-    worker: Worker,
     statement: Statement,
     choice: Choice,
     lookups: u64,
@@ -166,8 +160,7 @@ enum Wrong {
 }
 
 impl Reader {
-    fn read_all(&mut self) -> std::result::Result<u64, Wrong> {
-        let session: &mut dyn Session = self.worker.session.as_mut();
+    fn read_all(&self, session: &mut dyn Session) -> std::result::Result<u64, Wrong> {
         if self.transaction {
             session.begin_read().map_err(Wrong::Target)?;
         }
@@ -186,10 +179,8 @@ impl Reader {
         }
         Ok(rows)
     }
-}
 
-impl BlockingClient for Reader {
-    fn operate(&mut self, _request: load::Request) -> std::result::Result<Done, Failure> {
+    fn operate(&mut self, session: &mut dyn Session) -> Operated {
         self.keys.clear();
         for _ in 0..self.lookups {
             match self.choice.next() {
@@ -200,15 +191,14 @@ impl BlockingClient for Reader {
         if self.keys.is_empty() {
             return Err(Failure::Exhausted);
         }
-        match self.read_all() {
+        match self.read_all(session) {
             Ok(rows) => Ok(Done {
                 rows,
-                retries: 0,
                 ..Done::default()
             }),
             Err(wrong) => {
                 if self.transaction {
-                    self.worker.session.rollback().map_err(failure)?;
+                    session.rollback().map_err(failure)?;
                 }
                 Err(match wrong {
                     Wrong::Target(error) => failure(error),
@@ -220,9 +210,5 @@ impl BlockingClient for Reader {
                 })
             }
         }
-    }
-
-    fn measurement_begins(&mut self) {
-        self.worker.measurement_begins();
     }
 }

@@ -39,8 +39,11 @@ pub trait Exercise {
         Ok(())
     }
 
-    /// Checks the clients' work against the content of the database. Returns the differences.
-    fn verify(&mut self, outcome: &Outcome) -> Result<Vec<Remark>>;
+    /// Checks the clients' work against the content of the database, unless every answer was compared on arrival.
+    /// Returns the differences.
+    fn verify(&mut self, _outcome: &Outcome) -> Result<Vec<Remark>> {
+        Ok(Vec::new())
+    }
 
     fn notes(&self, _outcome: &Outcome) -> Vec<Remark> {
         Vec::new()

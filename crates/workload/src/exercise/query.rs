@@ -1,7 +1,6 @@
 //! Queries over whole tables; every answer is compared with the one computed from the generator.
 
-use archive::Remark;
-use engine::{Fetched, Result, Statement};
+use engine::{Fetched, Result};
 use load::{BlockingClient, Done, Failure, Outcome};
 
 use super::worker::{Worker, failure};
@@ -47,19 +46,16 @@ impl Exercise for Query {
                 let mut session = self.bench.target.open_session()?;
                 let statement = session.prepare(self.bench.sql())?;
                 let worker = Worker::new(session, &self.bench.meter);
-                Ok(Box::new(Asker {
-                    worker,
-                    statement,
-                    right,
-                    rows,
-                }) as Box<dyn BlockingClient>)
+                Ok(worker.client(move |worker, _| {
+                    let found = worker.session.fetch(statement, &[]).map_err(failure)?;
+                    compare(found, right)?;
+                    Ok(Done {
+                        rows,
+                        ..Done::default()
+                    })
+                }))
             })
             .collect()
-    }
-
-    /// Every answer was compared on arrival.
-    fn verify(&mut self, _outcome: &Outcome) -> Result<Vec<Remark>> {
-        Ok(Vec::new())
     }
 
     fn row_bytes(&self) -> Option<u64> {
@@ -72,34 +68,12 @@ impl Exercise for Query {
     }
 }
 
-struct Asker {
-    worker: Worker,
-    statement: Statement,
-    right: Fetched,
-    rows: u64,
-}
-
-impl BlockingClient for Asker {
-    fn operate(&mut self, _request: load::Request) -> std::result::Result<Done, Failure> {
-        let found = self
-            .worker
-            .session
-            .fetch(self.statement, &[])
-            .map_err(failure)?;
-        if found != self.right {
-            return Err(Failure::Operation(format!(
-                "wrong answer: the query returned {} rows with digest {:016x}, expected {} with {:016x}",
-                found.rows, found.digest, self.right.rows, self.right.digest
-            )));
-        }
-        Ok(Done {
-            rows: self.rows,
-            retries: 0,
-            ..Done::default()
-        })
+fn compare(found: Fetched, right: Fetched) -> std::result::Result<(), Failure> {
+    if found == right {
+        return Ok(());
     }
-
-    fn measurement_begins(&mut self) {
-        self.worker.measurement_begins();
-    }
+    Err(Failure::Operation(format!(
+        "wrong answer: the query returned {} rows with digest {:016x}, expected {} with {:016x}",
+        found.rows, found.digest, right.rows, right.digest
+    )))
 }

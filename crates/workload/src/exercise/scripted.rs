@@ -67,7 +67,7 @@ impl Scripted {
             return Ok(());
         }
         let ready = Ready::new(&self.script, &self.bench.engine);
-        let ready = ready.map_err(|what| TargetError::statement(what))?;
+        let ready = ready.map_err(TargetError::statement)?;
         let ready = Arc::new(ready);
         let base = self.sequences.load(Ordering::Relaxed);
         for job in 0..u64::from(jobs) {

@@ -2,10 +2,10 @@
 
 use archive::Remark;
 use engine::{Result, Statement, TargetError, Value};
-use load::{BlockingClient, Done, Failure, Outcome};
+use load::{BlockingClient, Done, Outcome};
 use stats::random::Random;
 
-use super::worker::Worker;
+use super::worker::{Operated, Worker};
 use super::{Bench, Exercise, Prepared, prepare_tables};
 use crate::library::Table;
 use crate::tables;
@@ -52,14 +52,15 @@ impl Exercise for Update {
             .map(|job| {
                 let mut session = self.bench.target.open_session()?;
                 let statement = session.prepare(self.bench.sql())?;
-                Ok(Box::new(Updater {
-                    worker: Worker::new(session, &self.bench.meter),
-                    statement,
-                    random: Random::stream(self.bench.seed, job),
-                    first: job * share + 1,
-                    last: (job + 1) * share,
-                    keys: vec![0; self.bench.amount.rows as usize],
-                }) as Box<dyn BlockingClient>)
+                let mut random = Random::stream(self.bench.seed, job);
+                let (first, last) = (job * share + 1, (job + 1) * share);
+                let mut keys = vec![0; self.bench.amount.rows as usize];
+                let worker = Worker::new(session, &self.bench.meter);
+                Ok(worker.client(move |worker, _| {
+                    // The keys are chosen before the transaction, so that a retry updates the same rows.
+                    keys.fill_with(|| random.range(first, last) as i64);
+                    update(worker, statement, &keys)
+                }))
             })
             .collect()
     }
@@ -89,43 +90,23 @@ impl Exercise for Update {
     }
 }
 
-struct Updater {
-    worker: Worker,
-    statement: Statement,
-    random: Random,
-    first: u64,
-    last: u64,
-    keys: Vec<i64>,
-}
-
-impl BlockingClient for Updater {
-    fn operate(&mut self, _request: load::Request) -> std::result::Result<Done, Failure> {
-        // The keys are chosen before the transaction, so that a retry updates the same rows.
-        for key in &mut self.keys {
-            *key = self.random.range(self.first, self.last) as i64;
-        }
-        let (statement, keys) = (self.statement, &self.keys);
-        let ((), retries) = self.worker.transact(|session| {
-            for key in keys {
-                let changed = session.execute(statement, &[Value::Int(*key)])?;
-                if changed != 1 {
-                    return Err(TargetError::statement(format!(
-                        "wrong effect: the update of key {key} changed {changed} rows instead of 1"
-                    )));
-                }
+fn update(worker: &mut Worker, statement: Statement, keys: &[i64]) -> Operated {
+    let ((), retries) = worker.transact(|session| {
+        for key in keys {
+            let changed = session.execute(statement, &[Value::Int(*key)])?;
+            if changed != 1 {
+                return Err(TargetError::statement(format!(
+                    "wrong effect: the update of key {key} changed {changed} rows instead of 1"
+                )));
             }
-            Ok(())
-        })?;
-        let rows = self.keys.len() as u64;
-        self.worker.changed += rows;
-        Ok(Done {
-            rows,
-            retries,
-            ..Done::default()
-        })
-    }
-
-    fn measurement_begins(&mut self) {
-        self.worker.measurement_begins();
-    }
+        }
+        Ok(())
+    })?;
+    let rows = keys.len() as u64;
+    worker.changed += rows;
+    Ok(Done {
+        rows,
+        retries,
+        ..Done::default()
+    })
 }

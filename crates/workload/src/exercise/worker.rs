@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use engine::{Counters, ErrorKind, Result, Session};
-use load::Failure;
+use load::{BlockingClient, Done, Failure, Request};
 
 use crate::backoff::Backoff;
 use crate::bench::Meter;
@@ -39,6 +39,15 @@ impl Worker {
         self.before = self.session.counters();
     }
 
+    /// Client whose operations are done by this worker.
+    pub fn client(
+        self,
+        operate: impl FnMut(&mut Self, Request) -> Operated + Send + 'static,
+    ) -> Box<dyn BlockingClient> {
+        let worker = self;
+        Box::new(Client { worker, operate })
+    }
+
     /// Runs `work` in one transaction; returns its result and the number of retries.
     ///
     /// # Errors
@@ -71,6 +80,32 @@ impl Worker {
         Err(Failure::Operation(format!(
             "gave up after {RETRIES_MAX} retries"
         )))
+    }
+}
+
+/// Result of one operation.
+pub type Operated = std::result::Result<Done, Failure>;
+
+/// Refuses every operation but the first one.
+pub(super) fn once(request: Request) -> std::result::Result<(), Failure> {
+    match request.index {
+        0 => Ok(()),
+        _ => Err(Failure::Exhausted),
+    }
+}
+
+struct Client<F> {
+    worker: Worker,
+    operate: F,
+}
+
+impl<F: FnMut(&mut Worker, Request) -> Operated + Send> BlockingClient for Client<F> {
+    fn operate(&mut self, request: Request) -> Operated {
+        (self.operate)(&mut self.worker, request)
+    }
+
+    fn measurement_begins(&mut self) {
+        self.worker.measurement_begins();
     }
 }
 

@@ -11,7 +11,7 @@ use ::load::{
     UserPopulation, Users,
 };
 use archive::{Archive, CacheState, Component, Figures, Point, PointKey, Remark, WorkDone};
-use engine::{BackedUp, BackupOptions, Counters, ErrorKind, Target};
+use engine::{BackedUp, BackupOptions, Target};
 use host::FewerProcessors;
 use lab::observe::{Driven, Observation};
 use lab::{Done, Measure, Measured, Nodes, Result, RunContext, Step};
@@ -130,11 +130,6 @@ impl PointContext<'_> {
         let finished = method.method.finish();
         let mut made = made?;
         finished.map_err(|e| self.failed(e.into()))?;
-        if method.about.backups == 0 {
-            return Ok(self.discarded(made, method, few, &repository));
-        }
-        let sealed = repository.seal(&method.name);
-        let manifest = sealed.map_err(|e| self.of_file(repository.path(), &e))?;
         let BackupRun {
             point,
             result,
@@ -150,15 +145,22 @@ impl PointContext<'_> {
             self.context.hardware_threads,
             shares,
         );
+        if let Some(impact) = &made.impact {
+            impact.enter(point, self.options);
+        }
+        // A backup to nowhere can be neither restored nor verified.
+        if method.about.backups == 0 {
+            point.notes.push(Remark::BackupDiscarded {});
+            return Ok(Measured::Points(vec![made.run.point]));
+        }
+        let sealed = repository.seal(&method.name);
+        let manifest = sealed.map_err(|e| self.of_file(repository.path(), &e))?;
         let figures = &mut point.figures;
         let repository_bytes = manifest.bytes_below("") as f64;
         figures.backup_repository_mb = Some(repository_bytes / MB);
         figures.backup_ratio = per(*logical_bytes as f64, repository_bytes);
         figures.backup_archived_mb =
             (method.about.log_archive).map(|directory| manifest.bytes_below(directory) as f64 / MB);
-        if let Some(impact) = &made.impact {
-            impact.enter(point, self.options);
-        }
         let evidence = &made.evidence;
         let restored = restore_and_prove(method, &repository, &self.on.engine, evidence);
         // The stop of a server by the user is not a finding about the backup.
@@ -167,36 +169,6 @@ impl PointContext<'_> {
         }
         enter_restore(point, *logical_bytes, evidence, restored);
         Ok(Measured::Points(vec![made.run.point]))
-    }
-
-    /// A backup to nowhere, which can be neither restored nor verified.
-    fn discarded(
-        &self,
-        made: BackupTaken,
-        method: &Chosen<'_>,
-        few: Option<Few>,
-        repository: &Repository,
-    ) -> Measured {
-        let BackupRun {
-            mut point,
-            result,
-            logical_bytes,
-            ..
-        } = made.run;
-        self.describe(&mut point, method, few, repository);
-        self.figures_of_backup(&mut point, logical_bytes, result);
-        let shares = self.shares_device(repository);
-        take_in(
-            &mut point,
-            result.programs,
-            self.context.hardware_threads,
-            shares,
-        );
-        if let Some(impact) = &made.impact {
-            impact.enter(&mut point, self.options);
-        }
-        point.notes.push(Remark::BackupDiscarded {});
-        Measured::Points(vec![point])
     }
 
     /// Users work before, during or after the backup, as the step requests. Returns the state that the restored copy
@@ -429,13 +401,7 @@ impl PointContext<'_> {
                 made: &made,
             };
             let clients: Vec<Box<dyn BlockingClient + '_>> = vec![Box::new(client)];
-            Ok(Driven {
-                outcome: ::load::drive(start.watch(clients), &drive),
-                closing: Duration::ZERO,
-                counters: Counters::default(),
-                operations_scale: 1,
-                failure: None,
-            })
+            Ok(Driven::from(::load::drive(start.watch(clients), &drive)))
         });
         // A backup that fails is a finding and does not end the run.
         let observed = observed.map_err(|ended| match ended {
@@ -555,18 +521,11 @@ impl PointContext<'_> {
     }
 
     fn failed(&self, error: OltpError) -> Measured {
-        match error {
-            OltpError::Interrupted => Measured::Interrupted,
-            OltpError::Target(error) if error.kind != ErrorKind::Statement => {
-                Measured::Broken(error.message)
-            }
-            error @ (OltpError::Absent | OltpError::NotWhole { .. } | OltpError::Other { .. }) => {
-                Measured::NotLoaded(Box::new(error))
-            }
-            error => self.invalid(Remark::BackupFailed {
+        error.ended().unwrap_or_else(|error| {
+            self.invalid(Remark::BackupFailed {
                 error: error.to_string(),
-            }),
-        }
+            })
+        })
     }
 
     fn of_file(&self, path: &Path, error: &io::Error) -> Measured {

@@ -42,7 +42,6 @@ pub struct SizeOptions {
 pub struct Sizes {
     /// Tables in the user's or the catalogue's order.
     pub tables: Vec<SizedTable>,
-    /// Time of the rows' snapshot.
     pub moment: &'static str,
     pub read_took: Duration,
     /// Tables and columns that are missing although nobody excluded them.
@@ -51,7 +50,6 @@ pub struct Sizes {
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct SizedTable {
-    /// Schema and name in the source.
     pub label: String,
     pub disk_bytes: Option<u64>,
     pub rows: Option<Interval>,
@@ -94,7 +92,6 @@ impl Sampled {
 }
 
 impl SizedTable {
-    /// Bytes at a level, if known.
     pub fn at(&self, level: Level) -> Option<Interval> {
         let found = self.levels.iter().find(|(of, _)| *of == level)?;
         found.1.clone().ok()

@@ -134,15 +134,8 @@ impl<'a> QueryContext<'a> {
             ..Drive::of_jobs(end, context.stop)
         };
         let observation = Observation::of(context, self.blank()).on(self.on, self.key.target);
-        let observed = observation.drive(|start| {
-            Ok(Driven {
-                outcome: ::load::drive(start.watch(clients), &drive),
-                closing: Duration::ZERO,
-                counters: engine::Counters::default(),
-                operations_scale: 1,
-                failure: None,
-            })
-        })?;
+        let observed = observation
+            .drive(|start| Ok(Driven::from(::load::drive(start.watch(clients), &drive))))?;
         let mut point = observed.finish();
         let ages = shared.ages.lock().unwrap_or_else(PoisonError::into_inner);
         freshness::add_ages(&ages, &mut point.figures);

@@ -1,7 +1,5 @@
 //! One measurement: order entry, queries, or both at the same time.
 
-use columnar::ColumnarError;
-use oltp::OltpError;
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -9,8 +7,11 @@ use std::time::Duration;
 
 use ::load::Progress;
 use archive::{Component, Point, PointKey, Remark};
+use columnar::ColumnarError;
+use lab::{Measured, Nodes, RunContext, Step};
 use olap::measure::{AnalyticalRun, in_passes};
 use olap::step::{OlapStep, QueryTables};
+use oltp::OltpError;
 use oltp::measure::{
     ConcurrentWork, Level, LevelOutcome, PointContext, TOTAL, broken, options, put_off,
 };
@@ -21,7 +22,6 @@ use super::same::copy::{Cycle, OrderEntryCopy};
 use super::same::snapshot::Clock;
 use super::same::{self, freshness};
 use super::{QUERIES, QUERIES_ALONE, USERS, USERS_ALONE, definition, is_of_users, jobs_of, title};
-use lab::{Measured, Nodes, RunContext, Step};
 
 const ORDER_ENTRY_SCHEMA: &str = "oltp";
 /// Interval at which a thread that waits for the users checks for a stop.

@@ -141,7 +141,6 @@ impl BlockingClient for InRounds<'_> {
 pub(super) struct Refresher<'s> {
     pub worker: Worker,
     pub statements: Statements,
-    /// Functions with the numbers of their sets.
     pub functions: Vec<(Function, u32)>,
     pub scale: Scale,
     pub stop: &'s AtomicBool,

@@ -65,7 +65,6 @@ impl Query {
         found.ok_or_else(|| OlapError::Library(format!("there is no query {number}")))
     }
 
-    /// Code in archive and export.
     pub fn code(&self) -> String {
         format!("Q{}", self.number)
     }

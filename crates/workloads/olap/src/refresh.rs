@@ -34,7 +34,6 @@ impl Function {
     /// Both of the specification, in their order.
     pub const ALL: [Self; 2] = [Self::NewSales, Self::OldSales];
 
-    /// Code in archive and export.
     pub fn code(self) -> &'static str {
         match self {
             Self::NewSales => "RF1",

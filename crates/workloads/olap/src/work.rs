@@ -28,7 +28,6 @@ pub struct WorkOptions {
     pub scale: Option<Scale>,
     pub source: Source,
     pub seed: u64,
-    /// Limit after which a query is cancelled.
     pub limit: Option<Duration>,
     pub rows: Rows,
 }

@@ -150,3 +150,20 @@ pub enum OltpError {
     )]
     Interrupted,
 }
+
+impl OltpError {
+    /// The end of a measurement that it means, or the error itself if it is a finding about the target.
+    pub fn ended(self) -> std::result::Result<lab::Measured, Self> {
+        match self {
+            Self::Interrupted => Ok(lab::Measured::Interrupted),
+            Self::Target(error) if error.kind != engine::ErrorKind::Statement => {
+                Ok(lab::Measured::Broken(error.message))
+            }
+            // The database would still be missing at the next point.
+            Self::Absent | Self::NotWhole { .. } | Self::Other { .. } | Self::Used => {
+                Ok(lab::Measured::NotLoaded(Box::new(self)))
+            }
+            error => Err(error),
+        }
+    }
+}

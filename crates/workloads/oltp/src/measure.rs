@@ -235,7 +235,6 @@ pub fn volume(step: &Step, oltp: &OltpStep) -> Volume {
 /// Levels of ramps, and the steps before and after them.
 struct Levels<'a> {
     context: &'a RunContext<'a>,
-    /// Keys that were left out.
     left_out: HashSet<PointKey>,
     /// Ramps whose target was warmed up.
     warm: HashSet<Ramp>,

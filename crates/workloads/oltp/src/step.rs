@@ -66,7 +66,6 @@ pub struct OltpStep {
     limit: Option<String>,
     /// Response-time limit for a search of the highest arrival rate, such as `p95=50ms`.
     slo: Option<String>,
-    /// Conditions to check before and after.
     #[serde(default, skip_serializing_if = "is_default")]
     pub check: Check,
     /// Limit after which an operation has failed.

@@ -141,7 +141,6 @@ impl From<Step> for StatementRequest {
     }
 }
 
-/// Cents as an exact decimal.
 pub(super) fn cents(unscaled: i64) -> Value<'static> {
     Value::Decimal {
         unscaled,

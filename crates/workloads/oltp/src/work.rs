@@ -132,7 +132,6 @@ impl Work {
         (0..self.connections).map(connection).collect()
     }
 
-    /// Total of the closed connections.
     pub fn account(&self) -> Account {
         self.context.ledger.total()
     }
@@ -203,7 +202,6 @@ impl Work {
         }
     }
 
-    /// Notes on every result on this target.
     pub fn standing_notes(&self) -> Vec<Remark> {
         let one_writer = self.target.lacks(engine::Feature::ConcurrentWriters);
         one_writer

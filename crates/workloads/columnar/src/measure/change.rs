@@ -175,12 +175,10 @@ impl Cycle<'_> {
             ..blank(code)
         };
         let observed = Observation::of(context, blank(code)).drive(|start| {
+            let outcome = ::load::drive(start.watch(vec![client]), &self.drive());
             Ok(Driven {
-                outcome: ::load::drive(start.watch(vec![client]), &self.drive()),
-                closing: std::time::Duration::ZERO,
                 counters: meter.counters().unwrap_or_default(),
-                operations_scale: 1,
-                failure: None,
+                ..outcome.into()
             })
         });
         let mut point = observed.map_err(Failed::Ended)?.finish();

@@ -57,7 +57,6 @@ pub fn fit(tables: &[SizedTable], level: Level, memory_bytes: u64, in_order: boo
 /// Cores for users whose queries use several threads each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cores {
-    /// Threads that run at the same time.
     pub threads: u64,
     pub ample: u64,
     /// Fewest cores, each with [`THREADS_PER_CORE`].

@@ -21,7 +21,6 @@ const SCALES: i32 = 2;
 const GRAINS_WANTED: u64 = 80;
 const COPIES_MOST: usize = 6;
 
-/// Similarity of the pieces of a sample.
 pub struct Alike {
     /// Half-width of the interval of the size, as a share.
     sampling_share: f64,

@@ -54,7 +54,6 @@ pub struct QueryResult {
     pub torn: Option<String>,
 }
 
-/// Age of a copy's rows relative to its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Age {
     /// Time since the source's snapshot.
@@ -63,7 +62,6 @@ pub struct Age {
     pub transactions: u64,
 }
 
-/// Clock for the age of a copy's rows.
 #[derive(Debug, Clone, Copy)]
 pub struct Clock<'k> {
     /// Origin of the snapshot times.

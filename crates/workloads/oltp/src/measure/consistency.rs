@@ -38,7 +38,6 @@ pub fn broken(checked: &Checked) -> Vec<Remark> {
     checked.findings.iter().filter_map(remark).collect()
 }
 
-/// Remarks on skipped conditions.
 pub fn put_off(checked: &Checked) -> Vec<Remark> {
     let remark = |finding: &crate::Finding| match &finding.verdict {
         Verdict::PutOff(why) => Some(Remark::ConditionPutOff {

@@ -16,7 +16,6 @@ const GROWTH_MAX: f64 = 0.25;
 /// Share of growth without a note: the database of a later rate is not quite that of the first.
 const GROWTH_NOTED: f64 = 0.1;
 
-/// Growth of a database during a search.
 pub(super) struct Growth<'a> {
     place: &'a PointContext<'a>,
     loaded: u64,
@@ -116,7 +115,6 @@ impl<'a> Growth<'a> {
         })
     }
 
-    /// Notes after the search.
     pub fn notes(&self) -> std::result::Result<Vec<Remark>, Measured> {
         let mut notes = self.notes.take();
         if self.restored.get() > 0 {
@@ -135,7 +133,6 @@ impl<'a> Growth<'a> {
         Ok(notes)
     }
 
-    /// Orders entered so far.
     fn orders(&self) -> std::result::Result<u64, Measured> {
         let session = self.place.on.first().open_session();
         let orders = session

@@ -11,7 +11,6 @@ use ::load::{
     Users,
 };
 use archive::{CacheState, Figures, Histograms, Point, Remark, Sample, WorkDone};
-use engine::Counters as EngineCounters;
 use stats::words::counted;
 
 use super::{Measured, PointContext, TOTAL, code_of};
@@ -34,7 +33,6 @@ pub(super) fn level(place: &PointContext, progress: &Progress) -> Measured {
     }
 }
 
-/// Limit of concurrent work.
 const CONCURRENT_WORK_MAX: Duration = Duration::from_secs(86_400);
 
 /// Work concurrent with the users, which ends their measured window.
@@ -53,7 +51,6 @@ pub struct Level<'a> {
     seed: u64,
 }
 
-/// Results of the users' work.
 pub struct LevelOutcome {
     pub total: Point,
     pub outcome: Outcome,
@@ -115,13 +112,8 @@ impl<'a> Level<'a> {
             .timed(true)
             .on(place.on, place.site);
         let observed = observation.drive(|start| {
-            Ok(Driven {
-                outcome: self.drive_users(start, &memory, progress, rate_per_s, concurrent_work)?,
-                closing: Duration::ZERO,
-                counters: EngineCounters::default(),
-                operations_scale: 1,
-                failure: None,
-            })
+            self.drive_users(start, &memory, progress, rate_per_s, concurrent_work)
+                .map(Driven::from)
         })?;
         let lost = self.work.reconcile().map_err(|error| place.failed(error))?;
         let account = self.work.account();

@@ -45,21 +45,10 @@ impl PointContext<'_> {
 
     /// Maps an error to a finding about the target, the end of the run, or the interrupt.
     pub fn failed(&self, error: OltpError) -> Measured {
-        match error {
-            OltpError::Interrupted => Measured::Interrupted,
-            OltpError::Target(error) if error.kind != engine::ErrorKind::Statement => {
-                Measured::Broken(error.message)
-            }
-            // This is not a finding about the target: the database would still be missing at the next level.
-            error @ (OltpError::Absent
-            | OltpError::NotWhole { .. }
-            | OltpError::Other { .. }
-            | OltpError::Used) => Measured::NotLoaded(Box::new(error)),
-            error => {
-                let error = error.to_string();
-                Measured::Points(self.without_figures(&[Remark::OltpFailed { error }]))
-            }
-        }
+        error.ended().unwrap_or_else(|error| {
+            let error = error.to_string();
+            Measured::Points(self.without_figures(&[Remark::OltpFailed { error }]))
+        })
     }
 
     /// A level has all points at once, so that none of its kinds is measured again.
