@@ -7,11 +7,11 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rustls::client::{Resumption, UnbufferedClientConnection};
+use rustls::client::Resumption;
 use rustls::crypto::ring;
 use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
-use rustls::{ClientConfig, ProtocolVersion};
+use rustls::{ClientConfig, ClientConnection, ProtocolVersion};
 
 use super::asked::{Check, Roots, TlsOptions};
 use super::end_point::end_point;
@@ -114,7 +114,7 @@ impl TlsClient {
             ))
         })?;
         let explained = |error| TlsError::of(&error, host);
-        let connection = UnbufferedClientConnection::new(self.config.clone(), name);
+        let connection = ClientConnection::new(self.config.clone(), name);
         let mut records = Records::new(connection.map_err(explained)?);
         let agreed = records.shake_hands(send, receive, host);
         agreed.map_err(|error| match error {
