@@ -58,16 +58,9 @@ pub fn urls(levels: &[Level], memory_bytes: Option<u64>, threads: Option<u32>) -
 }
 
 impl Engine for LiftedTables {
-    fn scheme(&self) -> &'static str {
-        scheme(self.0)
-    }
-
-    fn reach(&self) -> Reach {
-        Reach::Replica
-    }
-
     fn info(&self) -> EngineInfo {
         EngineInfo {
+            scheme: scheme(self.0),
             title: match self.0 {
                 Level::None => "column store: uncompressed columns",
                 Level::QueryLow => "column store: numbers packed",
@@ -75,14 +68,15 @@ impl Engine for LiftedTables {
                 Level::CapacityLow => "column store: Parquet in memory, zstd 1",
                 Level::CapacityHigh => "column store: Parquet in memory, zstd 9",
             },
-            version: library()
-                .map(|loaded| loaded.version.clone())
-                .map_err(|error| error.message),
+            reach: Reach::Replica,
+            settings: SETTINGS,
+            ..EngineInfo::EMBEDDED
         }
     }
 
-    fn settings(&self) -> &'static [(&'static str, &'static str)] {
-        SETTINGS
+    fn version(&self) -> std::result::Result<String, String> {
+        let version = library().map(|loaded| loaded.version.clone());
+        version.map_err(|error| error.message)
     }
 
     fn check(&self, url: &TargetUrl) -> Result<()> {

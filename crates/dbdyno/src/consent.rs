@@ -61,7 +61,11 @@ impl Permission {
         let mut servers = 0;
         for url in &mut urls {
             let engine = engines::find(url).map_err(lab::LabError::from)?;
-            let knows = engine.settings().iter().any(|(key, _)| *key == "others");
+            let knows = engine
+                .info()
+                .settings
+                .iter()
+                .any(|(key, _)| *key == "others");
             if engine.reach() == Reach::Network && knows {
                 servers += 1;
                 let others = url.settings.entry("others".to_owned());

@@ -96,7 +96,7 @@ impl WorkFiles {
         let mut urls = Vec::new();
         let embedded = |engine: &&&dyn engine::Engine| engine.reach() == engine::Reach::Embedded;
         for engine in engines::engines().iter().filter(embedded) {
-            match engine.info().version {
+            match engine.version() {
                 Ok(_) => {
                     let scheme = engine.scheme();
                     let path = self.directory.join(format!("{name}.{scheme}"));

@@ -11,28 +11,22 @@ use crate::url::{Foreign, Partial, Password};
 use crate::{BackupMethod, Footprint, Result, Target, TargetError, TargetUrl};
 
 pub trait Engine: Sync {
-    /// Its scheme in a target URL.
-    fn scheme(&self) -> &'static str;
+    fn info(&self) -> EngineInfo;
 
-    fn reach(&self) -> Reach {
-        Reach::Embedded
+    fn scheme(&self) -> &'static str {
+        self.info().scheme
     }
 
-    fn info(&self) -> EngineInfo;
+    fn reach(&self) -> Reach {
+        self.info().reach
+    }
+
+    /// Its version, or the sentence that says how to get it.
+    fn version(&self) -> std::result::Result<String, String>;
 
     /// Where there may be several versions: each one found, with its program.
     fn found(&self) -> Vec<String> {
         Vec::new()
-    }
-
-    /// Schemes that other clients have for it.
-    fn aliases(&self) -> &'static [&'static str] {
-        &[]
-    }
-
-    /// Settings that other clients have in their URLs, and what they mean here.
-    fn foreign_settings(&self) -> &'static [Foreign] {
-        &[]
     }
 
     /// Puts into a server's URL what it leaves out, from the places where the engine's own clients look for it.
@@ -41,18 +35,6 @@ pub trait Engine: Sync {
     /// A sentence, when such a place cannot be used.
     fn complete(&self, _url: &mut Incomplete<'_>) -> std::result::Result<(), String> {
         Ok(())
-    }
-
-    /// Settings a URL may carry, with their meaning.
-    fn settings(&self) -> &'static [(&'static str, &'static str)];
-
-    /// Kinds of files that URLs can place separately, as `place.log=DIR`; empty where all lie in one directory.
-    fn places(&self) -> &'static [Purpose] {
-        &[]
-    }
-
-    fn places_tables(&self) -> bool {
-        false
     }
 
     /// The setting that makes its cache so large, and its value; `None` where a URL does not set it.
@@ -70,27 +52,6 @@ pub trait Engine: Sync {
     /// is started, or the URL makes no sense.
     fn memory_need_bytes(&self, _url: &TargetUrl, _sessions: u32) -> Option<u64> {
         None
-    }
-
-    /// Where the password of a user is looked for, if it is not in the URL; `None` where nobody logs on.
-    fn password_places(&self) -> Option<&'static str> {
-        None
-    }
-
-    /// True if a URL may carry settings that are not among [`Engine::settings`]: those of the server,
-    /// which a local server has as a whole, and a running one in every session that is measured.
-    /// The server checks them.
-    fn takes_settings_of_the_server(&self) -> bool {
-        false
-    }
-
-    fn reads_key_values(&self) -> bool {
-        false
-    }
-
-    /// True if `?` is an operator of its SQL, and no parameter's place. In a prepared statement that operator is `??`.
-    fn has_question_mark_operators(&self) -> bool {
-        false
     }
 
     /// The backup methods of its databases, those included for which something may be missing here.
@@ -134,19 +95,6 @@ pub trait Engine: Sync {
             "{url} cannot be observed: only running servers show what their sessions do; observe a server by {}",
             "postgres:// or mysql://"
         )))
-    }
-
-    /// Bytes of a row in its log and its files; `None` where nobody has measured them.
-    fn footprint(&self) -> Option<Footprint> {
-        None
-    }
-
-    fn type_names(&self) -> TypeNames {
-        TypeNames {
-            moment: "TIMESTAMP",
-            bytes: "BLOB",
-            text: "VARCHAR",
-        }
     }
 
     /// A URL beside the database, for what nobody shall find there afterwards: a schema or file of its own, or a server
@@ -218,12 +166,58 @@ impl Reach {
     }
 }
 
-/// One line of `dbdyno list engines`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Facts of an engine that never change.
+#[derive(Clone, Copy)]
 pub struct EngineInfo {
+    /// Scheme in a target URL.
+    pub scheme: &'static str,
+    /// Schemes that other clients have for it.
+    pub aliases: &'static [&'static str],
     pub title: &'static str,
-    /// Its version, or the sentence that says how to get it.
-    pub version: std::result::Result<String, String>,
+    pub reach: Reach,
+    /// Settings a URL may carry, with their meaning.
+    pub settings: &'static [(&'static str, &'static str)],
+    /// Settings that other clients have in their URLs, and what they mean here.
+    pub foreign_settings: &'static [Foreign],
+    /// True if a URL may carry settings that are not among `settings`: those of the server, which a local server has as a
+    /// whole, and a running one in every session that is measured. The server checks them.
+    pub takes_settings_of_the_server: bool,
+    /// True if its URLs may be written as libpq's `KEY=VALUE …`.
+    pub reads_key_values: bool,
+    /// Kinds of files that URLs can place separately, as `place.log=DIR`; empty where all lie in one directory.
+    pub places: &'static [Purpose],
+    pub places_tables: bool,
+    /// Where the password of a user is looked for, if it is not in the URL; `None` where nobody logs on.
+    pub password_places: Option<&'static str>,
+    /// True if `?` is an operator of its SQL, and no parameter's place. In a prepared statement that operator is `??`.
+    pub has_question_mark_operators: bool,
+    pub type_names: TypeNames,
+    /// Bytes of a row in its log and its files; `None` where nobody has measured them.
+    pub footprint: Option<Footprint>,
+}
+
+impl EngineInfo {
+    /// An engine inside this process that has nothing special.
+    pub const EMBEDDED: Self = Self {
+        scheme: "",
+        aliases: &[],
+        title: "",
+        reach: Reach::Embedded,
+        settings: &[],
+        foreign_settings: &[],
+        takes_settings_of_the_server: false,
+        reads_key_values: false,
+        places: &[],
+        places_tables: false,
+        password_places: None,
+        has_question_mark_operators: false,
+        type_names: TypeNames {
+            moment: "TIMESTAMP",
+            bytes: "BLOB",
+            text: "VARCHAR",
+        },
+        footprint: None,
+    };
 }
 
 /// A source, and the target that it would not outlive.

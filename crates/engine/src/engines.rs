@@ -25,14 +25,15 @@ impl Engines {
         let engine = self
             .of(&url.scheme)
             .ok_or_else(|| self.unknown(&url.scheme))?;
+        let info = engine.info();
         for key in url.settings.keys() {
             if is_password(key) {
                 return Err(UrlError::PasswordSetting(key.clone()));
             }
-            let is_known = engine.takes_settings_of_the_server()
-                || engine.settings().iter().any(|(known, _)| known == key);
+            let is_known = info.takes_settings_of_the_server
+                || info.settings.iter().any(|(known, _)| known == key);
             if !is_known {
-                let known: Vec<&str> = engine.settings().iter().map(|(k, _)| *k).collect();
+                let known: Vec<&str> = info.settings.iter().map(|(k, _)| *k).collect();
                 return Err(UrlError::UnknownSetting {
                     engine: engine.scheme(),
                     key: key.clone(),
@@ -107,7 +108,7 @@ impl Engines {
     ) -> Result<TargetUrl, UrlError> {
         let mut settings = [(key.to_owned(), value.to_owned())].into();
         if let Some(engine) = self.of(&url.scheme) {
-            translate(engine.foreign_settings(), &mut settings)?;
+            translate(engine.info().foreign_settings, &mut settings)?;
         }
         url.settings.extend(settings);
         Ok(url)
@@ -130,7 +131,7 @@ impl Engines {
         url: &str,
         variable: &dyn Fn(&str) -> Option<String>,
     ) -> Result<(TargetUrl, Vec<String>), UrlError> {
-        let of_key_values = self.0.iter().find(|e| e.reads_key_values());
+        let of_key_values = self.0.iter().find(|e| e.info().reads_key_values);
         let mut url = TargetUrl::take_apart(
             url,
             of_key_values.map(|engine| engine.scheme()),
@@ -146,7 +147,7 @@ impl Engines {
                 if reach == Reach::Embedded {
                     url.path = path_of_file(&url.path).to_owned();
                 }
-                let ignored = translate(engine.foreign_settings(), &mut url.settings)?;
+                let ignored = translate(engine.info().foreign_settings, &mut url.settings)?;
                 Ok((url, ignored))
             }
         }
@@ -159,7 +160,8 @@ impl Engines {
             return scheme;
         }
         let (family, variant) = scheme.split_once('+').unwrap_or((&scheme, ""));
-        let is_named = |e: &&&dyn Engine| e.scheme() == family || e.aliases().contains(&family);
+        let is_named =
+            |e: &&&dyn Engine| e.scheme() == family || e.info().aliases.contains(&family);
         match self.0.iter().find(is_named) {
             Some(engine) if variant == "local" => format!("{}+local", engine.scheme()),
             Some(engine) => engine.scheme().to_owned(),
@@ -217,7 +219,7 @@ fn complete(
             .complete(&mut typed)
             .map_err(|what| bad(&url, what))?;
     }
-    let ignored = translate(engine.foreign_settings(), &mut typed.settings)?;
+    let ignored = translate(engine.info().foreign_settings, &mut typed.settings)?;
     let is_as_typed = place.is_none_or(|place| place == typed.place) && !url.path.ends_with('/');
     let path = if is_as_typed {
         url.path

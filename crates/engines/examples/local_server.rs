@@ -21,7 +21,7 @@ const KINDS: [&dyn ServerKind; 2] = [
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let name = words.first().map_or("", String::as_str);
-    let Some(kind) = KINDS.into_iter().find(|kind| kind.name() == name) else {
+    let Some(kind) = KINDS.into_iter().find(|kind| kind.about().name == name) else {
         eprintln!("local_server: name a kind of server, postgres or mysql, and what its URL says");
         return ExitCode::from(2);
     };
@@ -35,7 +35,7 @@ fn main() -> ExitCode {
 }
 
 fn keep(kind: &'static dyn ServerKind, rest: &str) -> Result<()> {
-    let url = format!("{}+local:{rest}", kind.name());
+    let url = format!("{}+local:{rest}", kind.about().name);
     let url = engines::parse(&url).map_err(|e| engine::TargetError::statement(e.to_string()))?;
     let server = LocalServer::start_for(kind, &url)?;
     println!(

@@ -129,7 +129,7 @@ pub fn backup_methods(engine: &str) -> Vec<BackupMethod> {
 /// True if `?` is an operator in the SQL of an engine, by its name in URLs without `+local`.
 pub fn has_question_mark_operators(engine: &str) -> bool {
     let mut engines = engines().iter();
-    engines.any(|e| e.scheme() == engine && e.has_question_mark_operators())
+    engines.any(|e| e.scheme() == engine && e.info().has_question_mark_operators)
 }
 
 /// The settings of a URL with which a local server would run programs, load libraries or use files by their names.
@@ -145,7 +145,7 @@ pub fn executed_settings(url: &TargetUrl) -> Vec<&str> {
 /// Where the password for a URL can be, other than in the URL.
 pub fn password_places(url: &TargetUrl) -> Option<&'static str> {
     let engine = engines().iter().find(|e| e.scheme() == url.scheme);
-    engine.and_then(|engine| engine.password_places())
+    engine.and_then(|engine| engine.info().password_places)
 }
 
 /// Opens the database that a URL names.

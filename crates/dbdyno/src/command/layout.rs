@@ -150,7 +150,11 @@ pub fn url(
 ) -> Option<TargetUrl> {
     let layout = &made.definition;
     let data = data_path(engine, made)?;
-    let kinds = engine.places().iter().filter(|of| is_apart(layout, **of));
+    let kinds = engine
+        .info()
+        .places
+        .iter()
+        .filter(|of| is_apart(layout, **of));
     let kinds = kinds.filter_map(|of| Some((of.name().to_owned(), made.place(*of)?)));
     let tables = layout.tables.keys();
     let tables =
@@ -177,8 +181,11 @@ pub fn data_path(engine: &dyn Engine, made: &StandingLayout) -> Option<PathBuf> 
 /// The first location of a layout for which the engine has no files, or which it cannot separate from its data: "place.log".
 pub fn lacking(engine: &dyn Engine, layout: &Definition) -> Option<String> {
     let kinds = layout.place.keys();
-    let mut kinds = kinds.filter(|of| is_apart(layout, **of) && !engine.places().contains(of));
-    let mut tables = layout.tables.keys().filter(|_| !engine.places_tables());
+    let mut kinds = kinds.filter(|of| is_apart(layout, **of) && !engine.info().places.contains(of));
+    let mut tables = layout
+        .tables
+        .keys()
+        .filter(|_| !engine.info().places_tables);
     let kind = kinds.next().map(|of| format!("place.{}", of.name()));
     kind.or_else(|| tables.next().map(|table| format!("tables.{table}")))
 }

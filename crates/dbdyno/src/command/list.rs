@@ -117,8 +117,8 @@ fn engines() -> String {
     let mut text = String::new();
     for engine in engines::engines() {
         let info = engine.info();
-        let version = info
-            .version
+        let version = engine
+            .version()
             .unwrap_or_else(|how_to_get_it| format!("– {how_to_get_it}"));
         let path = match engine.reach() {
             Reach::Nowhere | Reach::Replica => "",
@@ -135,7 +135,7 @@ fn engines() -> String {
         for found in engine.found() {
             let _ = writeln!(text, "    {found}");
         }
-        for (key, meaning) in engine.settings() {
+        for (key, meaning) in info.settings {
             let _ = writeln!(text, "    ?{key}=  {meaning}");
         }
     }

@@ -19,19 +19,16 @@ pub const ENGINES: Engines = Engines(&[&Toy]);
 struct Toy;
 
 impl Engine for Toy {
-    fn scheme(&self) -> &'static str {
-        "toy"
-    }
-
     fn info(&self) -> EngineInfo {
         EngineInfo {
+            scheme: "toy",
             title: "tables in memory, for a test",
-            version: Ok("1".into()),
+            ..EngineInfo::EMBEDDED
         }
     }
 
-    fn settings(&self) -> &'static [(&'static str, &'static str)] {
-        &[]
+    fn version(&self) -> std::result::Result<String, String> {
+        Ok("1".into())
     }
 
     fn check(&self, _url: &TargetUrl) -> Result<()> {

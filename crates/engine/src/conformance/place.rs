@@ -72,7 +72,7 @@ impl CheckPlace {
     }
 
     pub(super) fn type_names(&self) -> TypeNames {
-        self.engine.type_names()
+        self.engine.info().type_names
     }
 
     pub(super) fn is_server(&self) -> bool {

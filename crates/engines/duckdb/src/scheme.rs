@@ -21,27 +21,22 @@ pub const ENGINES: engine::Engines = engine::Engines(&[&DuckDb]);
 pub struct DuckDb;
 
 impl Engine for DuckDb {
-    fn scheme(&self) -> &'static str {
-        "duckdb"
-    }
-
     fn info(&self) -> EngineInfo {
         EngineInfo {
+            scheme: "duckdb",
             title: "DuckDB, embedded column store (library loaded at runtime)",
-            version: match library() {
-                Ok(loaded) if loaded.version == VERSION_TESTED => Ok(loaded.version.clone()),
-                Ok(loaded) => Ok(format!("{} (tested: {VERSION_TESTED})", loaded.version)),
-                Err(error) => Err(error.message),
-            },
+            settings: SETTINGS,
+            places: &[Purpose::Temporary],
+            ..EngineInfo::EMBEDDED
         }
     }
 
-    fn settings(&self) -> &'static [(&'static str, &'static str)] {
-        SETTINGS
-    }
-
-    fn places(&self) -> &'static [Purpose] {
-        &[Purpose::Temporary]
+    fn version(&self) -> std::result::Result<String, String> {
+        match library() {
+            Ok(loaded) if loaded.version == VERSION_TESTED => Ok(loaded.version.clone()),
+            Ok(loaded) => Ok(format!("{} (tested: {VERSION_TESTED})", loaded.version)),
+            Err(error) => Err(error.message),
+        }
     }
 
     fn check(&self, url: &TargetUrl) -> Result<()> {

@@ -74,11 +74,11 @@ impl ServerSpec {
                 "\"{}\" cannot be a setting of {}; use only letters, digits, - and _ in the name, and no control \
                  characters in the value",
                 key.escape_debug(),
-                kind.title()
+                kind.about().title
             )));
         }
         let key = kind.canonical(key);
-        if let Some((_, reason)) = kind.reserved().iter().find(|(name, _)| *name == key) {
+        if let Some((_, reason)) = kind.about().reserved.iter().find(|(name, _)| *name == key) {
             return Err(TargetError::statement(format!(
                 "{key} cannot be set for a local server: {reason}"
             )));
@@ -104,7 +104,7 @@ impl ServerSpec {
 }
 
 fn apart(kind: &dyn ServerKind, key: &str) -> std::result::Result<Apart, String> {
-    if let Some(table) = key.strip_prefix(TABLE).filter(|_| kind.places_tables()) {
+    if let Some(table) = key.strip_prefix(TABLE) {
         let is_fit = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
         let fits = (1..=TABLE_CHARACTERS_MAX).contains(&table.len()) && table.chars().all(is_fit);
         return if fits {
@@ -115,11 +115,11 @@ fn apart(kind: &dyn ServerKind, key: &str) -> std::result::Result<Apart, String>
             ))
         };
     }
-    let known = kind.places().iter().find(|it| it.name() == key);
+    let known = kind.about().places.iter().find(|it| it.name() == key);
     known.map(|of| Apart::Kind(*of)).ok_or_else(|| {
-        let mut names: Vec<&str> = kind.places().iter().map(|it| it.name()).collect();
-        names.extend(kind.places_tables().then_some("table.NAME"));
-        let (title, names) = (kind.title(), names.join(", "));
+        let mut names: Vec<&str> = kind.about().places.iter().map(|it| it.name()).collect();
+        names.push("table.NAME");
+        let (title, names) = (kind.about().title, names.join(", "));
         format!("{PLACE}{key}: {title} keeps apart from its data: {names}")
     })
 }

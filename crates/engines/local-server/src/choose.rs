@@ -13,7 +13,11 @@ pub fn choose(
 ) -> Result<Installation> {
     let not_installed = |message| Err(TargetError::new(ErrorKind::NotInstalled, message));
     if found.is_empty() {
-        return not_installed(format!("{}: {}", kind.title(), kind.how_to_get_it()));
+        return not_installed(format!(
+            "{}: {}",
+            kind.about().title,
+            kind.about().how_to_get_it
+        ));
     }
     let wanted = match asked {
         None => data.cloned(),
@@ -30,7 +34,7 @@ pub fn choose(
         return Err(TargetError::foreign(format!(
             "the data directory was created by version {data} of {}, and version {asked} must not open it; remove \
              version=, or name another directory",
-            kind.title()
+            kind.about().title
         )));
     }
     let versions: Vec<String> = found.iter().map(|i| i.version.to_string()).collect();
@@ -46,10 +50,10 @@ pub fn choose(
         (Some(chosen), _) => Ok(chosen),
         (None, Some(wanted)) => not_installed(format!(
             "{} {wanted} is not among the installed servers ({}); install it, or name the directory of its programs in ${}",
-            kind.title(),
+            kind.about().title,
             versions.join(", "),
-            kind.variable(),
+            kind.about().variable,
         )),
-        (None, None) => not_installed(kind.how_to_get_it().to_owned()),
+        (None, None) => not_installed(kind.about().how_to_get_it.to_owned()),
     }
 }

@@ -50,41 +50,35 @@ pub struct Segment {
     pub key: i32,
 }
 
-pub trait ServerKind: Sync {
+/// Facts of a kind of server.
+pub struct ServerAbout {
     /// "PostgreSQL".
-    fn title(&self) -> &'static str;
-
+    pub title: &'static str,
     /// Name of directories and processes, e.g. "postgres".
-    fn name(&self) -> &'static str;
-
+    pub name: &'static str,
     /// Environment variable that names the directory of its programs.
-    fn variable(&self) -> &'static str;
-
+    pub variable: &'static str,
     /// The sentence that says how to get it.
-    fn how_to_get_it(&self) -> &'static str;
-
+    pub how_to_get_it: &'static str,
     /// Users of the operating system it should run as when dbdyno is root, best first.
-    fn accounts(&self) -> &'static [&'static str];
-
+    pub accounts: &'static [&'static str],
     /// Its database user that may do everything, reachable without a password through the socket.
-    fn superuser(&self) -> &'static str;
+    pub superuser: &'static str,
+    /// Settings that dbdyno decides, with the reason: a URL must not change them.
+    pub reserved: &'static [(&'static str, &'static str)],
+    /// Kinds of files that it can keep apart from its data; it can do so with tables.
+    pub places: &'static [Purpose],
+    pub signals: Signals,
+}
 
-    /// Installations, that of [`ServerKind::variable`] first and then the system's, newest first.
+pub trait ServerKind: Sync {
+    fn about(&self) -> &'static ServerAbout;
+
+    /// Installations, that of [`ServerAbout::variable`] first and then the system's, newest first.
     ///
     /// # Errors
     /// When the variable names something that is none.
     fn find(&self, surroundings: &Surroundings) -> Result<Vec<Installation>>;
-
-    /// Settings that dbdyno decides, with the reason: a URL must not change them.
-    fn reserved(&self) -> &'static [(&'static str, &'static str)];
-
-    fn places(&self) -> &'static [Purpose] {
-        &[]
-    }
-
-    fn places_tables(&self) -> bool {
-        false
-    }
 
     /// The spelling of a setting's name that [`ServerKind::defaults`] uses.
     fn canonical(&self, key: &str) -> String {
@@ -113,8 +107,6 @@ pub trait ServerKind: Sync {
     fn socket_path(&self, socket_directory: &Path) -> PathBuf;
 
     fn is_ready(&self, layout: &Layout, pid: u32) -> bool;
-
-    fn signals(&self) -> Signals;
 
     /// The version that made a data directory.
     fn version_of_data(&self, data: &Path) -> Option<Version>;

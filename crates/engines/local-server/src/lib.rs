@@ -35,7 +35,7 @@ pub use control_connection::ControlConnection;
 pub use executed::executed;
 pub use find::{Installation, Surroundings, Version};
 pub use find::{ask_all, newest_first};
-pub use kind::{Layout, Segment, ServerKind, Signals};
+pub use kind::{Layout, Segment, ServerAbout, ServerKind, Signals};
 pub use local::LocalServer;
 pub use process::is_zombie;
 pub use run_directory::usual_parent;

@@ -72,9 +72,9 @@ impl LocalServer {
     /// When there is no such server, the data directory is not ours, memory cannot be held to a size, or
     /// the server does not start, with its own reason.
     pub fn start(kind: &'static dyn ServerKind, spec: &ServerSpec) -> Result<Self> {
-        let account = Account::for_server(kind.accounts())?;
+        let account = Account::for_server(kind.about().accounts)?;
         // First, because it removes what may still hold the data directory.
-        let run = RunDirectory::create(spec, kind.name())?;
+        let run = RunDirectory::create(spec, kind.about().name)?;
         let place = match &spec.data_directory {
             None => DataDirectory::throw_away(run.path(), &account)?,
             Some(given) => DataDirectory::given(given, kind, &account)?,
@@ -142,7 +142,7 @@ impl LocalServer {
 
     /// The database user that may do everything, without a password.
     pub fn superuser(&self) -> &'static str {
-        self.kind.superuser()
+        self.kind.about().superuser
     }
 
     pub fn data_directory(&self) -> &Path {
@@ -259,13 +259,18 @@ impl LocalServer {
     /// # Errors
     /// When it did not end by itself in time and was killed.
     pub fn stop(&self) -> Result<()> {
-        let _stop = tracing::debug_span!("stop server", server = self.kind.title()).entered();
+        let _stop = tracing::debug_span!("stop server", server = self.kind.about().title).entered();
         let mut child = self.child();
         let Some(running) = child.as_mut() else {
             return Ok(());
         };
-        let status = process::end(running, self.kind.signals().stop, STOP_TIME_MAX)
-            .map_err(|e| failed(&format!("{} cannot be stopped", self.kind.title()), &e))?;
+        let status =
+            process::end(running, self.kind.about().signals.stop, STOP_TIME_MAX).map_err(|e| {
+                failed(
+                    &format!("{} cannot be stopped", self.kind.about().title),
+                    &e,
+                )
+            })?;
         *child = None;
         if status.success() {
             Ok(())
@@ -346,7 +351,7 @@ impl LocalServer {
             return Ok(());
         }
         let _initialise =
-            tracing::debug_span!("make data directory", server = self.kind.title()).entered();
+            tracing::debug_span!("make data directory", server = self.kind.about().title).entered();
         let mut command = self.kind.initialise(&self.layout);
         let configuration = self.kind.configuration(&self.layout, &self.settings);
         let blank = Blank::of(&self.layout, &command, &self.account, &configuration);
@@ -367,8 +372,12 @@ impl LocalServer {
 
     /// Has a command make the data directory.
     fn run_to_end(&self, command: Command) -> Result<()> {
-        let cannot =
-            |e: io::Error| failed(&format!("{} cannot be initialised", self.kind.title()), &e);
+        let cannot = |e: io::Error| {
+            failed(
+                &format!("{} cannot be initialised", self.kind.about().title),
+                &e,
+            )
+        };
         let log = self.new_log().map_err(cannot)?;
         let bonds = Bonds {
             account: self.account.clone(),
@@ -393,7 +402,7 @@ impl LocalServer {
     /// Pages that others brought into the cache would not be charged to the server's group.
     fn forget_files(&self) -> Result<Cooled> {
         let _forget =
-            tracing::debug_span!("drop cached files", server = self.kind.title()).entered();
+            tracing::debug_span!("drop cached files", server = self.kind.about().title).entered();
         let forget = |directory: &Path| {
             cache::forget(directory).map_err(|e| {
                 let what = format!("cannot read the files in {}", directory.display());
@@ -421,8 +430,14 @@ impl LocalServer {
     }
 
     fn launch(&self) -> Result<()> {
-        let _start = tracing::debug_span!("start server", server = self.kind.title()).entered();
-        let cannot = |e: io::Error| failed(&format!("{} cannot be started", self.kind.title()), &e);
+        let _start =
+            tracing::debug_span!("start server", server = self.kind.about().title).entered();
+        let cannot = |e: io::Error| {
+            failed(
+                &format!("{} cannot be started", self.kind.about().title),
+                &e,
+            )
+        };
         self.kind.forget_dead(&self.layout.data);
         let log = self.new_log().map_err(cannot)?;
         let mut command = self.kind.serve(&self.layout);
@@ -431,7 +446,7 @@ impl LocalServer {
         let bonds = Bonds {
             account: self.account.clone(),
             group: entrance.transpose().map_err(cannot)?,
-            death_signal: self.kind.signals().abandon,
+            death_signal: self.kind.about().signals.abandon,
         };
         let child = process::spawn(command, bonds, &log).map_err(cannot)?;
         let pid = child.id();
@@ -472,7 +487,11 @@ impl LocalServer {
     fn abandon(&self) {
         if let Some(mut running) = self.child().take() {
             // Nobody waits for an answer; removing the directory kills whatever is left.
-            let _ = process::end(&mut running, self.kind.signals().abandon, ABANDON_TIME_MAX);
+            let _ = process::end(
+                &mut running,
+                self.kind.about().signals.abandon,
+                ABANDON_TIME_MAX,
+            );
         }
     }
 
@@ -510,7 +529,10 @@ impl LocalServer {
             ErrorKind::Unreachable
         };
         let version = &self.layout.installation.version;
-        TargetError::new(kind, format!("{} {version} {what}", self.kind.title()))
+        TargetError::new(
+            kind,
+            format!("{} {version} {what}", self.kind.about().title),
+        )
     }
 }
 

@@ -86,7 +86,7 @@ impl DataDirectory {
         let mut lines = text.lines();
         let is_initialised = match lines.next().unwrap_or_default().trim() {
             "" => false,
-            name if name == kind.name() => true,
+            name if name == kind.about().name => true,
             name => {
                 return Err(TargetError::foreign(format!(
                     "the data directory {shown} belongs to a {name} server; name another"
@@ -159,7 +159,7 @@ impl DataDirectory {
         apart: &BTreeMap<Apart, PathBuf>,
     ) -> Result<()> {
         if let Some(given) = &mut self.given {
-            let lines = [vec![kind.name().to_owned()], in_url(apart)].concat();
+            let lines = [vec![kind.about().name.to_owned()], in_url(apart)].concat();
             let write = |marker: &mut File| {
                 marker.write_all(lines.join("\n").as_bytes())?;
                 marker.sync_all()

@@ -6,41 +6,32 @@ use std::process::Command;
 
 use engine::Result;
 
-use super::{Installation, Layout, ServerKind, ServerSpec, Signals, Surroundings, Version};
+use super::{
+    Installation, Layout, ServerAbout, ServerKind, ServerSpec, Signals, Surroundings, Version,
+};
 
 pub(crate) struct Pretended;
 
 impl ServerKind for Pretended {
-    fn title(&self) -> &'static str {
-        "Pretended"
-    }
-
-    fn name(&self) -> &'static str {
-        "pretended"
-    }
-
-    fn variable(&self) -> &'static str {
-        "DBDYNO_PRETENDED"
-    }
-
-    fn how_to_get_it(&self) -> &'static str {
-        "there is none"
-    }
-
-    fn accounts(&self) -> &'static [&'static str] {
-        &["nobody"]
-    }
-
-    fn superuser(&self) -> &'static str {
-        "nobody"
+    fn about(&self) -> &'static ServerAbout {
+        &ServerAbout {
+            title: "Pretended",
+            name: "pretended",
+            variable: "DBDYNO_PRETENDED",
+            how_to_get_it: "there is none",
+            accounts: &["nobody"],
+            superuser: "nobody",
+            reserved: &[],
+            places: &[],
+            signals: Signals {
+                stop: libc::SIGTERM,
+                abandon: libc::SIGTERM,
+            },
+        }
     }
 
     fn find(&self, _: &Surroundings) -> Result<Vec<Installation>> {
         Ok(Vec::new())
-    }
-
-    fn reserved(&self) -> &'static [(&'static str, &'static str)] {
-        &[]
     }
 
     fn defaults(&self, _: &ServerSpec) -> BTreeMap<String, String> {
@@ -69,13 +60,6 @@ impl ServerKind for Pretended {
 
     fn is_ready(&self, _: &Layout, _: u32) -> bool {
         false
-    }
-
-    fn signals(&self) -> Signals {
-        Signals {
-            stop: libc::SIGTERM,
-            abandon: libc::SIGTERM,
-        }
     }
 
     fn version_of_data(&self, _: &Path) -> Option<Version> {

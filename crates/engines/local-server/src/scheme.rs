@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use archive::Purpose;
-
 use super::spec::sessions_setting;
 use super::{Installation, LocalServer, ServerKind, ServerSpec, Surroundings};
 use engine::inspection::Inspection;
@@ -47,44 +45,33 @@ impl LocalEngine {
 }
 
 impl Engine for LocalEngine {
-    fn scheme(&self) -> &'static str {
-        self.scheme
-    }
-
-    fn reach(&self) -> Reach {
-        Reach::LocalServer
-    }
-
     fn info(&self) -> EngineInfo {
-        let version = match self.installations() {
-            Err(error) => Err(error.message),
-            Ok(found) if found.is_empty() => Err(self.kind.how_to_get_it().to_owned()),
-            Ok(found) => {
-                let versions: Vec<String> = found.iter().map(|i| i.version.to_string()).collect();
-                Ok(versions.join(", "))
-            }
-        };
+        let about = self.kind.about();
         EngineInfo {
+            scheme: self.scheme,
             title: self.title,
-            version,
+            reach: Reach::LocalServer,
+            settings: SETTINGS,
+            takes_settings_of_the_server: true,
+            places: about.places,
+            places_tables: true,
+            type_names: self.type_names,
+            ..EngineInfo::EMBEDDED
         }
+    }
+
+    fn version(&self) -> std::result::Result<String, String> {
+        let found = self.installations().map_err(|error| error.message)?;
+        let versions: Vec<String> = found.iter().map(|i| i.version.to_string()).collect();
+        if versions.is_empty() {
+            return Err(self.kind.about().how_to_get_it.to_owned());
+        }
+        Ok(versions.join(", "))
     }
 
     fn found(&self) -> Vec<String> {
         let line = |i: &Installation| format!("{} {}", i.version, i.server.display());
         self.installations().iter().flatten().map(line).collect()
-    }
-
-    fn settings(&self) -> &'static [(&'static str, &'static str)] {
-        SETTINGS
-    }
-
-    fn places(&self) -> &'static [Purpose] {
-        self.kind.places()
-    }
-
-    fn places_tables(&self) -> bool {
-        self.kind.places_tables()
     }
 
     fn cache_setting(&self, bytes: u64) -> Option<(&'static str, String)> {
@@ -102,10 +89,6 @@ impl Engine for LocalEngine {
         Some(spec.memory_bytes.map_or(need, |limit| limit.min(need)))
     }
 
-    fn takes_settings_of_the_server(&self) -> bool {
-        true
-    }
-
     fn backup_methods(&self) -> Vec<BackupMethod> {
         (self.backup_methods)()
     }
@@ -116,10 +99,6 @@ impl Engine for LocalEngine {
 
     fn open(&self, url: &TargetUrl) -> Result<Arc<dyn Target>> {
         (self.open)(url)
-    }
-
-    fn type_names(&self) -> TypeNames {
-        self.type_names
     }
 
     /// On a server of its own, which goes again: that of a data directory that was given would stay.

@@ -18,23 +18,18 @@ const ENGINE: &str = "no database (mock)";
 pub struct Mock;
 
 impl Engine for Mock {
-    fn scheme(&self) -> &'static str {
-        "mock"
-    }
-
     fn info(&self) -> EngineInfo {
         EngineInfo {
+            scheme: "mock",
             title: "no database: statements of a given duration, to measure dbdyno itself",
-            version: Ok(VERSION.to_owned()),
+            reach: Reach::Nowhere,
+            settings: SETTINGS,
+            ..EngineInfo::EMBEDDED
         }
     }
 
-    fn reach(&self) -> Reach {
-        Reach::Nowhere
-    }
-
-    fn settings(&self) -> &'static [(&'static str, &'static str)] {
-        SETTINGS
+    fn version(&self) -> std::result::Result<String, String> {
+        Ok(VERSION.to_owned())
     }
 
     fn check(&self, url: &TargetUrl) -> Result<()> {

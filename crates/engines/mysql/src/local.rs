@@ -12,8 +12,9 @@ use archive::Purpose;
 
 use engine::{ErrorKind, Result, TargetError};
 use local_server::{
-    Installation, Layout, MAX_CONNECTIONS, SESSIONS_USUAL, ServerKind, ServerSpec, Signals,
-    Surroundings, Version, ask_all, connections_for, memory_for, newest_first, parse_bytes,
+    Installation, Layout, MAX_CONNECTIONS, SESSIONS_USUAL, ServerAbout, ServerKind, ServerSpec,
+    Signals, Surroundings, Version, ask_all, connections_for, memory_for, newest_first,
+    parse_bytes,
 };
 
 /// How many files hold undo; 0 by default before version 11.
@@ -60,33 +61,27 @@ const RESERVED: &[(&str, &str)] = &[
 ];
 
 impl ServerKind for MariaDbServer {
-    fn title(&self) -> &'static str {
-        "MariaDB"
-    }
-
-    fn name(&self) -> &'static str {
-        "mysql"
-    }
-
-    fn variable(&self) -> &'static str {
-        "MYSQL_BIN"
-    }
-
-    fn how_to_get_it(&self) -> &'static str {
-        "no server is installed; run `make mariadb`, install one (on Debian: apt-get install \
-         mariadb-server-core), or name the directory of its programs in $MYSQL_BIN"
-    }
-
-    fn accounts(&self) -> &'static [&'static str] {
-        &["mysql"]
-    }
-
-    fn superuser(&self) -> &'static str {
-        "root"
+    fn about(&self) -> &'static ServerAbout {
+        &ServerAbout {
+            title: "MariaDB",
+            name: "mysql",
+            variable: "MYSQL_BIN",
+            how_to_get_it: "no server is installed; run `make mariadb`, install one (on Debian: apt-get install \
+                            mariadb-server-core), or name the directory of its programs in $MYSQL_BIN",
+            accounts: &["mysql"],
+            superuser: "root",
+            reserved: RESERVED,
+            places: &[Purpose::Log, Purpose::Temporary, Purpose::Undo],
+            signals: Signals {
+                stop: libc::SIGTERM,
+                // One process without shared memory: nothing is left behind when it is killed.
+                abandon: libc::SIGKILL,
+            },
+        }
     }
 
     fn find(&self, surroundings: &Surroundings) -> Result<Vec<Installation>> {
-        let surroundings = surroundings.clone().with_named(self.variable());
+        let surroundings = surroundings.clone().with_named(self.about().variable);
         let mut directories: Vec<PathBuf> = surroundings.named.iter().cloned().collect();
         let has_program = |d: &Path| PROGRAMS.iter().any(|name| d.join(name).is_file());
         if let Some(named) = &surroundings.named
@@ -122,18 +117,6 @@ impl ServerKind for MariaDbServer {
             }
         }
         Ok(found)
-    }
-
-    fn reserved(&self) -> &'static [(&'static str, &'static str)] {
-        RESERVED
-    }
-
-    fn places(&self) -> &'static [Purpose] {
-        &[Purpose::Log, Purpose::Temporary, Purpose::Undo]
-    }
-
-    fn places_tables(&self) -> bool {
-        true
     }
 
     fn canonical(&self, key: &str) -> String {
@@ -282,14 +265,6 @@ impl ServerKind for MariaDbServer {
             std::io::Result::Ok(begin[4])
         };
         greeting().is_ok_and(|version| version == PROTOCOL)
-    }
-
-    fn signals(&self) -> Signals {
-        Signals {
-            stop: libc::SIGTERM,
-            // One process without shared memory: nothing is left behind when it is killed.
-            abandon: libc::SIGKILL,
-        }
     }
 
     fn version_of_data(&self, data: &Path) -> Option<Version> {

@@ -13,7 +13,6 @@ use super::target::{MySqlTarget, asked_of};
 use engine::catalogue::Source;
 use engine::inspection::Inspection;
 use engine::session_settings::{self, SessionSettings};
-use engine::url::Foreign;
 use engine::{
     Engine, EngineInfo, Footprint, Incomplete, Reach, Result, RowBytes, Target, TargetUrl,
     TypeNames,
@@ -61,43 +60,28 @@ const FOOTPRINT: Footprint = Footprint {
 pub struct MySql;
 
 impl Engine for MySql {
-    fn scheme(&self) -> &'static str {
-        "mysql"
+    fn info(&self) -> EngineInfo {
+        EngineInfo {
+            scheme: "mysql",
+            aliases: &["mariadb", "mysql2"],
+            title: "MariaDB or MySQL, a running server (client built in)",
+            reach: Reach::Network,
+            settings: SETTINGS,
+            foreign_settings: FOREIGN,
+            takes_settings_of_the_server: true,
+            password_places: Some("~/.my.cnf or $MYSQL_PWD"),
+            type_names: TYPE_NAMES,
+            footprint: Some(FOOTPRINT),
+            ..EngineInfo::EMBEDDED
+        }
     }
 
-    fn aliases(&self) -> &'static [&'static str] {
-        &["mariadb", "mysql2"]
-    }
-
-    fn foreign_settings(&self) -> &'static [Foreign] {
-        FOREIGN
+    fn version(&self) -> std::result::Result<String, String> {
+        Ok("MariaDB 10.5, MySQL 8.0 or later".into())
     }
 
     fn complete(&self, url: &mut Incomplete<'_>) -> std::result::Result<(), String> {
         access::complete(url)
-    }
-
-    fn reach(&self) -> Reach {
-        Reach::Network
-    }
-
-    fn info(&self) -> EngineInfo {
-        EngineInfo {
-            title: "MariaDB or MySQL, a running server (client built in)",
-            version: Ok("MariaDB 10.5, MySQL 8.0 or later".into()),
-        }
-    }
-
-    fn settings(&self) -> &'static [(&'static str, &'static str)] {
-        SETTINGS
-    }
-
-    fn password_places(&self) -> Option<&'static str> {
-        Some("~/.my.cnf or $MYSQL_PWD")
-    }
-
-    fn takes_settings_of_the_server(&self) -> bool {
-        true
     }
 
     fn check(&self, url: &TargetUrl) -> Result<()> {
@@ -120,14 +104,6 @@ impl Engine for MySql {
 
     fn open_observed(&self, url: &TargetUrl) -> Result<Arc<dyn Target>> {
         Ok(Arc::new(MySqlTarget::open_observed(url)?))
-    }
-
-    fn type_names(&self) -> TypeNames {
-        TYPE_NAMES
-    }
-
-    fn footprint(&self) -> Option<Footprint> {
-        Some(FOOTPRINT)
     }
 
     /// The path of a URL ends with the database.

@@ -10,8 +10,9 @@ use archive::Purpose;
 use super::table_spaces;
 use engine::{ErrorKind, Result, TargetError};
 use local_server::{
-    Installation, Layout, MAX_CONNECTIONS, SESSIONS_USUAL, Segment, ServerKind, ServerSpec,
-    Signals, Surroundings, Version, ask_all, connections_for, is_zombie, memory_for, newest_first,
+    Installation, Layout, MAX_CONNECTIONS, SESSIONS_USUAL, Segment, ServerAbout, ServerKind,
+    ServerSpec, Signals, Surroundings, Version, ask_all, connections_for, is_zombie, memory_for,
+    newest_first,
 };
 
 pub struct PostgresServer;
@@ -64,33 +65,28 @@ const RESERVED: &[(&str, &str)] = &[
 ];
 
 impl ServerKind for PostgresServer {
-    fn title(&self) -> &'static str {
-        "PostgreSQL"
-    }
-
-    fn name(&self) -> &'static str {
-        "postgres"
-    }
-
-    fn variable(&self) -> &'static str {
-        "PG_BIN"
-    }
-
-    fn how_to_get_it(&self) -> &'static str {
-        "no server is installed; run `make postgres`, install one (on Debian: apt-get install \
-         postgresql), or name the directory of its programs in $PG_BIN"
-    }
-
-    fn accounts(&self) -> &'static [&'static str] {
-        &["postgres"]
-    }
-
-    fn superuser(&self) -> &'static str {
-        "dbdyno"
+    fn about(&self) -> &'static ServerAbout {
+        &ServerAbout {
+            title: "PostgreSQL",
+            name: "postgres",
+            variable: "PG_BIN",
+            how_to_get_it: "no server is installed; run `make postgres`, install one (on Debian: apt-get install postgresql), or \
+                            name the directory of its programs in $PG_BIN",
+            accounts: &["postgres"],
+            superuser: "dbdyno",
+            reserved: RESERVED,
+            places: &[Purpose::Indexes, Purpose::Log, Purpose::Temporary],
+            signals: Signals {
+                // "Fast": sessions are ended, then a checkpoint is made.
+                stop: libc::SIGINT,
+                // "Immediate": no checkpoint, but the shared memory is removed.
+                abandon: libc::SIGQUIT,
+            },
+        }
     }
 
     fn find(&self, surroundings: &Surroundings) -> Result<Vec<Installation>> {
-        let surroundings = surroundings.clone().with_named(self.variable());
+        let surroundings = surroundings.clone().with_named(self.about().variable);
         let mut directories: Vec<PathBuf> = surroundings.named.iter().cloned().collect();
         if let Some(named) = &surroundings.named
             && !is_complete(named)
@@ -127,18 +123,6 @@ impl ServerKind for PostgresServer {
             }
         }
         Ok(found)
-    }
-
-    fn reserved(&self) -> &'static [(&'static str, &'static str)] {
-        RESERVED
-    }
-
-    fn places(&self) -> &'static [Purpose] {
-        &[Purpose::Indexes, Purpose::Log, Purpose::Temporary]
-    }
-
-    fn places_tables(&self) -> bool {
-        true
     }
 
     fn defaults(&self, spec: &ServerSpec) -> BTreeMap<String, String> {
@@ -192,7 +176,7 @@ impl ServerKind for PostgresServer {
         command
             .arg("--pgdata")
             .arg(&layout.data)
-            .arg(format!("--username={}", self.superuser()))
+            .arg(format!("--username={}", self.about().superuser))
             // The order of bytes: the same on every system, and that of the embedded engines.
             .args(["--locale=C", "--encoding=UTF8"])
             // Only dbdyno's user can enter the socket's directory.
@@ -251,15 +235,6 @@ impl ServerKind for PostgresServer {
         let lock = lock_file(&layout.data);
         let line = |number: usize| lock.get(number).map(String::as_str).unwrap_or_default();
         line(0) == pid.to_string() && line(7).trim() == "ready"
-    }
-
-    fn signals(&self) -> Signals {
-        Signals {
-            // "Fast": sessions are ended, then a checkpoint is made.
-            stop: libc::SIGINT,
-            // "Immediate": no checkpoint, but the shared memory is removed.
-            abandon: libc::SIGQUIT,
-        }
     }
 
     fn version_of_data(&self, data: &Path) -> Option<Version> {

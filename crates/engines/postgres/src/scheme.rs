@@ -14,7 +14,6 @@ use super::target::PostgresTarget;
 use engine::catalogue::Source;
 use engine::inspection::Inspection;
 use engine::session_settings;
-use engine::url::Foreign;
 use engine::{
     Engine, EngineInfo, Footprint, Incomplete, Reach, Result, RowBytes, Target, TargetUrl,
     TypeNames,
@@ -62,51 +61,30 @@ const FOOTPRINT: Footprint = Footprint {
 pub struct Postgres;
 
 impl Engine for Postgres {
-    fn scheme(&self) -> &'static str {
-        "postgres"
+    fn info(&self) -> EngineInfo {
+        EngineInfo {
+            scheme: "postgres",
+            aliases: &["postgresql", "postgis", "pgsql", "pg"],
+            title: "PostgreSQL, a running server (client built in)",
+            reach: Reach::Network,
+            settings: SETTINGS,
+            foreign_settings: FOREIGN,
+            takes_settings_of_the_server: true,
+            reads_key_values: true,
+            password_places: Some("~/.pgpass or $PGPASSWORD"),
+            has_question_mark_operators: true,
+            type_names: TYPE_NAMES,
+            footprint: Some(FOOTPRINT),
+            ..EngineInfo::EMBEDDED
+        }
     }
 
-    fn aliases(&self) -> &'static [&'static str] {
-        &["postgresql", "postgis", "pgsql", "pg"]
-    }
-
-    fn foreign_settings(&self) -> &'static [Foreign] {
-        FOREIGN
+    fn version(&self) -> std::result::Result<String, String> {
+        Ok("12 or later".into())
     }
 
     fn complete(&self, url: &mut Incomplete<'_>) -> std::result::Result<(), String> {
         defaults::complete(url)
-    }
-
-    fn reach(&self) -> Reach {
-        Reach::Network
-    }
-
-    fn info(&self) -> EngineInfo {
-        EngineInfo {
-            title: "PostgreSQL, a running server (client built in)",
-            version: Ok("12 or later".into()),
-        }
-    }
-
-    fn settings(&self) -> &'static [(&'static str, &'static str)] {
-        SETTINGS
-    }
-
-    fn password_places(&self) -> Option<&'static str> {
-        Some("~/.pgpass or $PGPASSWORD")
-    }
-
-    fn takes_settings_of_the_server(&self) -> bool {
-        true
-    }
-
-    fn reads_key_values(&self) -> bool {
-        true
-    }
-
-    fn has_question_mark_operators(&self) -> bool {
-        true
     }
 
     fn check(&self, url: &TargetUrl) -> Result<()> {
@@ -133,14 +111,6 @@ impl Engine for Postgres {
 
     fn open_observed(&self, url: &TargetUrl) -> Result<Arc<dyn Target>> {
         Ok(Arc::new(PostgresTarget::open_observed(url)?))
-    }
-
-    fn type_names(&self) -> TypeNames {
-        TYPE_NAMES
-    }
-
-    fn footprint(&self) -> Option<Footprint> {
-        Some(FOOTPRINT)
     }
 
     fn place_of_suite(&self, url: &TargetUrl) -> Result<TargetUrl> {

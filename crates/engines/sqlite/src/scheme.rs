@@ -15,6 +15,15 @@ use engine::{Engine, EngineInfo};
 /// The engines of this crate.
 pub const ENGINES: engine::Engines = engine::Engines(&[&Sqlite]);
 
+const SETTINGS: &[(&str, &str)] = &[
+    (
+        "page_size",
+        "page size of a new database in bytes (default 8192)",
+    ),
+    ("cache_mb", "page cache of each session in MB (default 64)"),
+    ("synchronous", "FULL (default), NORMAL, EXTRA or OFF"),
+];
+
 /// Settings of other clients, and their meaning here.
 const FOREIGN: &[Foreign] = &[
     Foreign::only(
@@ -43,34 +52,19 @@ const FOREIGN: &[Foreign] = &[
 pub struct Sqlite;
 
 impl Engine for Sqlite {
-    fn scheme(&self) -> &'static str {
-        "sqlite"
-    }
-
-    fn aliases(&self) -> &'static [&'static str] {
-        &["sqlite3"]
-    }
-
-    fn foreign_settings(&self) -> &'static [Foreign] {
-        FOREIGN
-    }
-
     fn info(&self) -> EngineInfo {
         EngineInfo {
+            scheme: "sqlite",
+            aliases: &["sqlite3"],
             title: "SQLite, embedded row store (built in)",
-            version: Ok(rusqlite::version().to_owned()),
+            settings: SETTINGS,
+            foreign_settings: FOREIGN,
+            ..EngineInfo::EMBEDDED
         }
     }
 
-    fn settings(&self) -> &'static [(&'static str, &'static str)] {
-        &[
-            (
-                "page_size",
-                "page size of a new database in bytes (default 8192)",
-            ),
-            ("cache_mb", "page cache of each session in MB (default 64)"),
-            ("synchronous", "FULL (default), NORMAL, EXTRA or OFF"),
-        ]
+    fn version(&self) -> std::result::Result<String, String> {
+        Ok(rusqlite::version().to_owned())
     }
 
     fn cache_setting(&self, bytes: u64) -> Option<(&'static str, String)> {

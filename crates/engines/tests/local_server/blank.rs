@@ -33,7 +33,7 @@ fn names_of_a_server(
     cache: &Path,
 ) -> Vec<String> {
     let mut owner = Command::new(example())
-        .args([kind.name(), rest])
+        .args([kind.about().name, rest])
         .env("DBDYNO_SERVER_DIR", parent.path())
         .env("XDG_CACHE_HOME", cache)
         .stdin(Stdio::piped())

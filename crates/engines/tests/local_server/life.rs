@@ -12,7 +12,7 @@ fn a_server_starts_answers_restarts_and_leaves_nothing() {
         let parent = Parent::new();
         let server = parent.start(kind, "").unwrap();
         let pid = server.pid().unwrap();
-        assert_ne!(uid_of(pid), 0, "{} runs as root", kind.title());
+        assert_ne!(uid_of(pid), 0, "{} runs as root", kind.about().title);
         // Ctrl-C on the terminal is not for it: it has a session of its own.
         // SAFETY: the call touches no memory.
         assert_eq!(unsafe { libc::getsid(pid as i32) }, pid as i32);
@@ -82,7 +82,11 @@ fn it_listens_on_its_socket_only() {
                 Some(name.strip_suffix(']')?.to_owned())
             })
             .collect();
-        assert!(!inodes.is_empty(), "{} has no socket at all", kind.title());
+        assert!(
+            !inodes.is_empty(),
+            "{} has no socket at all",
+            kind.about().title
+        );
         for table in ["tcp", "tcp6"] {
             let text = std::fs::read_to_string(Path::new("/proc/net").join(table)).unwrap();
             for line in text.lines().skip(1) {
@@ -90,7 +94,7 @@ fn it_listens_on_its_socket_only() {
                 assert!(
                     !inodes.iter().any(|ours| ours == inode),
                     "{}: {line}",
-                    kind.title()
+                    kind.about().title
                 );
             }
         }

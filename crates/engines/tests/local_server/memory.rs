@@ -32,7 +32,7 @@ fn the_page_cache_of_a_server_is_charged_to_it() {
         assert!(before > 0 && before < LIMIT, "{before}");
         ask(&server, fill);
         let grown = server.memory_used_bytes().unwrap() - before;
-        assert!(grown > 64 << 20, "{}: {grown}", kind.title());
+        assert!(grown > 64 << 20, "{}: {grown}", kind.about().title);
 
         // The files that a start finds are not in the cache already, where nobody is charged for them. What the server
         // has left unsynchronized at its end would stay there.
@@ -42,7 +42,7 @@ fn the_page_cache_of_a_server_is_charged_to_it() {
         let before = server.memory_used_bytes().unwrap();
         assert_eq!(ask(&server, count), "100000");
         let grown = server.memory_used_bytes().unwrap().saturating_sub(before);
-        assert!(grown > 64 << 20, "{}: {grown}", kind.title());
+        assert!(grown > 64 << 20, "{}: {grown}", kind.about().title);
     }
 }
 

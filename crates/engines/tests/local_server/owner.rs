@@ -36,7 +36,7 @@ impl Owner {
         rest: &str,
     ) -> Result<Self, String> {
         let mut process = command
-            .args([kind.name(), rest])
+            .args([kind.about().name, rest])
             .env("DBDYNO_SERVER_DIR", parent.path())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -171,7 +171,7 @@ fn an_owner_killed_while_it_makes_a_server_leaves_nothing_either() {
             (500, given.to_str().unwrap()),
         ] {
             let mut process = Command::new(example())
-                .args([kind.name(), rest])
+                .args([kind.about().name, rest])
                 .env("DBDYNO_SERVER_DIR", parent.path())
                 .env("XDG_CACHE_HOME", cache.path())
                 .stdin(Stdio::piped())

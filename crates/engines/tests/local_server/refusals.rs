@@ -53,7 +53,7 @@ fn an_unknown_setting_is_named_with_the_servers_own_message() {
     for kind in KINDS {
         let parent = Parent::new();
         let message = parent.refusal(kind, "?no_such_setting=1");
-        assert!(message.starts_with(kind.title()), "{message}");
+        assert!(message.starts_with(kind.about().title), "{message}");
         assert!(message.contains("no_such_setting"), "{message}");
         assert!(parent.runs().is_empty(), "{message}");
         // For who wrote it to mend: nothing of the environment has failed.
@@ -110,7 +110,7 @@ fn a_version_that_is_not_there_names_those_that_are() {
             message.contains("3.1 is not among the installed servers ("),
             "{message}"
         );
-        assert!(message.contains(kind.variable()), "{message}");
+        assert!(message.contains(kind.about().variable), "{message}");
         let message = parent.refusal(kind, "?version=new");
         assert!(message.contains("is not a version"), "{message}");
     }
@@ -154,7 +154,10 @@ fn a_given_directory_stays_and_is_used_again() {
         assert_eq!(ask(&server, "SELECT a FROM s.t"), "7");
         drop(server);
 
-        let other = KINDS.into_iter().find(|k| k.name() != kind.name()).unwrap();
+        let other = KINDS
+            .into_iter()
+            .find(|k| k.about().name != kind.about().name)
+            .unwrap();
         let message = parent.refusal(other, path);
         assert!(message.contains("belongs to a "), "{message}");
     }

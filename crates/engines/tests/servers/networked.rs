@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use local_server::{
-    Account, Installation, Layout, LocalServer, Segment, ServerKind, ServerSpec, Signals,
+    Account, Installation, Layout, LocalServer, Segment, ServerAbout, ServerKind, ServerSpec,
     Surroundings, Version,
 };
 use mysql::local::MariaDbServer;
@@ -100,7 +100,7 @@ impl Networked {
         files: tempfile::TempDir,
         socket: fn(&Path, u16) -> PathBuf,
     ) -> Self {
-        let account = Account::for_server(of.accounts()).unwrap();
+        let account = Account::for_server(of.about().accounts).unwrap();
         let port = TcpListener::bind((ADDRESS, 0))
             .and_then(|listener| listener.local_addr())
             .unwrap()
@@ -187,36 +187,12 @@ impl ServerKind for Kind {
         (self.socket)(socket_directory, self.port)
     }
 
-    fn title(&self) -> &'static str {
-        self.of.title()
-    }
-
-    fn name(&self) -> &'static str {
-        self.of.name()
-    }
-
-    fn variable(&self) -> &'static str {
-        self.of.variable()
-    }
-
-    fn how_to_get_it(&self) -> &'static str {
-        self.of.how_to_get_it()
-    }
-
-    fn accounts(&self) -> &'static [&'static str] {
-        self.of.accounts()
-    }
-
-    fn superuser(&self) -> &'static str {
-        self.of.superuser()
+    fn about(&self) -> &'static ServerAbout {
+        self.of.about()
     }
 
     fn find(&self, surroundings: &Surroundings) -> engine::Result<Vec<Installation>> {
         self.of.find(surroundings)
-    }
-
-    fn reserved(&self) -> &'static [(&'static str, &'static str)] {
-        self.of.reserved()
     }
 
     fn canonical(&self, key: &str) -> String {
@@ -241,10 +217,6 @@ impl ServerKind for Kind {
 
     fn is_ready(&self, layout: &Layout, pid: u32) -> bool {
         self.of.is_ready(layout, pid)
-    }
-
-    fn signals(&self) -> Signals {
-        self.of.signals()
     }
 
     fn version_of_data(&self, data: &Path) -> Option<Version> {

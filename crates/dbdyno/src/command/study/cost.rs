@@ -157,7 +157,7 @@ pub fn time(timed_s: f64) -> String {
 fn targets(groups: &[Vec<TargetUrl>]) -> Vec<On<'_>> {
     if groups.is_empty() {
         let engines = engines::engines().iter();
-        let made = engines.filter(|it| it.reach() == Reach::Embedded && it.info().version.is_ok());
+        let made = engines.filter(|it| it.reach() == Reach::Embedded && it.version().is_ok());
         return made.map(|engine| (engine.scheme(), 1)).collect();
     }
     let has_rows = |group: &&Vec<TargetUrl>| {

@@ -70,7 +70,7 @@ impl LocalServer {
     pub fn hand_over(&self, directory: &Path) -> Result<()> {
         let hand_over = || {
             let marker = directory.join(place::MARKER);
-            fs::write(&marker, self.kind.name())?;
+            fs::write(&marker, self.kind.about().name)?;
             give(directory, &self.account)?;
             File::open(&marker)?.sync_all()
         };

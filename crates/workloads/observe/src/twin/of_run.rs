@@ -38,7 +38,7 @@ impl Twin {
         let target = &run.targets[point.key.target as usize];
         let url = engines::parse(&target.url).ok();
         let engine = url.and_then(|url| engines::find(&url).ok());
-        let footprint = engine.and_then(|engine| engine.footprint());
+        let footprint = engine.and_then(|engine| engine.info().footprint);
         let footprint = footprint.ok_or_else(|| TwinError::Engine(target.engine.clone()))?;
         let engine = format!("{} {}", target.engine, target.engine_version);
         Self::of_point(&run.label, engine, point, footprint)
