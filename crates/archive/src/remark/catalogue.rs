@@ -1,11 +1,11 @@
 //! Makes a variant, its code, its sentence, and a line of the documentation of each entry of the catalogue.
 //!
 //! An entry is `/// meaning`, `Variant { field: Type, … } => "sentence with {fields}", word = expression;`: the expressions
-//! are for words that depend on values, and see the fields as references. The other files pass their entries on
-//! to each other, and the last hands all of them to `catalogue!`.
+//! are for words that depend on values, and see the fields as references. `workloads!` hands
+//! its entries to `platform!`, which hands all of them to `catalogue!`.
 
 macro_rules! catalogue {
-    (; $(
+    ($(
         $(#[doc = $about:literal])+
         $variant:ident $({ $($field:ident: $type:ty),* $(,)? })?
             => $sentence:literal $(, $word:ident = $value:expr)*;

@@ -20,7 +20,7 @@ pub struct Kind {
     about: &'static str,
 }
 
-driver! { host library oltp olap columnar backup observe storage study record catalogue; }
+workloads! {}
 
 impl Kind {
     /// The name in archives and exports, which never changes.
