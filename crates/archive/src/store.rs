@@ -14,7 +14,7 @@ mod write;
 
 use std::path::{Path, PathBuf};
 
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
 use crate::lock_file::{LockError, LockFile, lock_path};
 use crate::{Missing, PointKey, Remark, Run, RunState, Until};
@@ -78,12 +78,12 @@ impl Archive {
 
     /// The same with runs that belong together: all of them are entered, or none.
     pub fn create_runs(&mut self, new: &[NewRun]) -> Result<Vec<i64>> {
-        let (path, mut locks) = (&self.path, Vec::new());
+        let (path, mut locks) = (self.path.clone(), Vec::new());
         let take = |id, label: &str| {
-            locks.push((id, lock(path, id, label)?));
+            locks.push((id, lock(&path, id, label)?));
             Ok(())
         };
-        let ids = write::create_runs(&mut self.connection, new, take).map_err(|e| e.at(path))?;
+        let ids = self.transact(|transaction| write::create_runs(transaction, new, take))?;
         self.locks.extend(locks);
         Ok(ids)
     }
@@ -125,8 +125,7 @@ impl Archive {
 
     /// Enters finished points that belong together, all of them or none.
     pub fn append_points(&mut self, run_id: i64, points: &[crate::Point]) -> Result<()> {
-        self.require(run_id)?;
-        write::append_points(&mut self.connection, run_id, points).map_err(|e| e.at(&self.path))
+        self.change(run_id, |t| write::append_points(t, run_id, points))
     }
 
     /// Makes finished points invalid, for what was found out after they were measured: a database that was
@@ -135,8 +134,7 @@ impl Archive {
     /// # Errors
     /// A point that is not there.
     pub fn invalidate(&mut self, run_id: i64, keys: &[PointKey], reason: &Remark) -> Result<()> {
-        self.require(run_id)?;
-        write::invalidate(&mut self.connection, run_id, keys, reason).map_err(|e| e.at(&self.path))
+        self.change(run_id, |t| write::invalidate(t, run_id, keys, reason))
     }
 
     /// Takes points out of the plan that a rule of the plan made needless, with the reason: the steps of a
@@ -145,8 +143,7 @@ impl Archive {
     /// # Errors
     /// A point that is there already.
     pub fn skip(&mut self, run_id: i64, keys: &[PointKey], reason: &Missing) -> Result<()> {
-        self.require(run_id)?;
-        write::skip(&mut self.connection, run_id, keys, reason).map_err(|e| e.at(&self.path))
+        self.change(run_id, |t| write::skip(t, run_id, keys, reason))
     }
 
     /// Says how far a study came that is looked at before its end: of both sides, or of none. Once it stopped, pairs that it
@@ -158,7 +155,7 @@ impl Archive {
         for id in sides {
             self.require(id)?;
         }
-        write::set_until(&mut self.connection, sides, until).map_err(|e| e.at(&self.path))
+        self.transact(|transaction| write::set_until(transaction, sides, until))
     }
 
     /// Says how far a run came. One that is not running any more may be resumed and deleted by others.
@@ -171,9 +168,7 @@ impl Archive {
         state: RunState,
         finished_at: Option<&str>,
     ) -> Result<()> {
-        self.require(run_id)?;
-        write::finish_run(&mut self.connection, run_id, state, finished_at)
-            .map_err(|e| e.at(&self.path))?;
+        self.change(run_id, |t| write::finish_run(t, run_id, state, finished_at))?;
         if state != RunState::Running {
             self.locks.retain(|(id, _)| *id != run_id);
         }
@@ -185,8 +180,7 @@ impl Archive {
     /// # Errors
     /// A name that is taken or unusable.
     pub fn rename(&mut self, run_id: i64, name: &str, now: &str) -> Result<()> {
-        self.require(run_id)?;
-        annotate::rename(&mut self.connection, run_id, name, now).map_err(|e| e.at(&self.path))
+        self.change(run_id, |t| annotate::rename(t, run_id, name, now))
     }
 
     /// Keeps a note of a run, instead of the one that it has; an empty one takes it away.
@@ -194,8 +188,7 @@ impl Archive {
     /// # Errors
     /// A note that is unusable.
     pub fn note(&mut self, run_id: i64, note: &str, now: &str) -> Result<()> {
-        self.require(run_id)?;
-        annotate::note(&mut self.connection, run_id, note, now).map_err(|e| e.at(&self.path))
+        self.change(run_id, |t| annotate::note(t, run_id, note, now))
     }
 
     /// Removes runs with all that was measured, all of them or none; their numbers are not given again.
@@ -208,31 +201,27 @@ impl Archive {
         for id in run_ids {
             held.push(lock(&self.path, *id, &self.label(*id)?)?);
         }
-        annotate::delete(&mut self.connection, run_ids, now).map_err(|e| e.at(&self.path))
+        self.transact(|transaction| annotate::delete(transaction, run_ids, now))
     }
 
     /// The points of the complete run, in the order of the plan.
     pub fn planned(&self, run_id: i64) -> Result<Vec<PointKey>> {
-        self.require(run_id)?;
-        read::planned(&self.connection, run_id).map_err(|e| e.at(&self.path))
+        self.read(run_id, read::planned)
     }
 
     /// The points that are there, in the order in which they were measured.
     pub fn finished(&self, run_id: i64) -> Result<Vec<PointKey>> {
-        self.require(run_id)?;
-        read::finished(&self.connection, run_id).map_err(|e| e.at(&self.path))
+        self.read(run_id, read::finished)
     }
 
     /// A whole run. Rows that were changed outside dbdyno are returned, but invalid, with the reason.
     pub fn load_run(&self, name: &RunName) -> Result<Run> {
-        let run_id = self.run_id(name)?;
-        read::load_run(&self.connection, run_id).map_err(|e| e.at(&self.path))
+        self.read(self.run_id(name)?, read::load_run)
     }
 
     /// A run without its points.
     pub fn load_record(&self, run_id: i64) -> Result<Run> {
-        self.require(run_id)?;
-        read::load_record(&self.connection, run_id).map_err(|e| e.at(&self.path))
+        self.read(run_id, read::load_record)
     }
 
     /// The finished points of a run whose keys are wanted, with all that belongs to them.
@@ -241,8 +230,9 @@ impl Archive {
         run_id: i64,
         is_wanted: &dyn Fn(&PointKey) -> bool,
     ) -> Result<Vec<crate::Point>> {
-        self.require(run_id)?;
-        read::points(&self.connection, run_id, is_wanted).map_err(|e| e.at(&self.path))
+        self.read(run_id, |connection, id| {
+            read::points(connection, id, is_wanted)
+        })
     }
 
     /// The number of the run called `name`.
@@ -275,6 +265,33 @@ impl Archive {
             alike: read::labels_of_study(&self.connection, &name).unwrap_or_default(),
             name,
         }
+    }
+
+    fn read<T>(&self, run_id: i64, read: impl FnOnce(&Connection, i64) -> Result<T>) -> Result<T> {
+        self.require(run_id)?;
+        read(&self.connection, run_id).map_err(|e| e.at(&self.path))
+    }
+
+    fn change(
+        &mut self,
+        run_id: i64,
+        change: impl FnOnce(&Transaction<'_>) -> Result<()>,
+    ) -> Result<()> {
+        self.require(run_id)?;
+        self.transact(change)
+    }
+
+    /// Commits a change as a whole, or nothing of it.
+    fn transact<T>(&mut self, change: impl FnOnce(&Transaction<'_>) -> Result<T>) -> Result<T> {
+        let whole = || -> Result<T> {
+            // IMMEDIATE takes the write lock first, so that a number found free stays free.
+            let transaction =
+                (self.connection).transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let done = change(&transaction)?;
+            transaction.commit()?;
+            Ok(done)
+        };
+        whole().map_err(|e| e.at(&self.path))
     }
 
     fn require(&self, run_id: i64) -> Result<()> {

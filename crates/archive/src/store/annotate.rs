@@ -1,6 +1,6 @@
 //! Names, notes, and removal of measured runs. The record of a measurement stays as it was sealed.
 
-use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
+use rusqlite::{OptionalExtension, Transaction, params};
 
 use super::name::check_label;
 use super::{ArchiveError, Result, read};
@@ -10,25 +10,27 @@ pub const NOTE_CHARS_MAX: usize = 1000;
 
 /// Renames a run; its own label removes the other name.
 pub(super) fn rename(
-    connection: &mut Connection,
+    transaction: &Transaction<'_>,
     run_id: i64,
     name: &str,
     now: &str,
 ) -> Result<()> {
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let measured = read::measured_label(&transaction, run_id)?;
+    let measured = read::measured_label(transaction, run_id)?;
     let name = (measured.as_deref() != Some(name)).then_some(name);
     if let Some(name) = name {
         check_label(name)?;
-        refuse_taken(&transaction, name, run_id)?;
+        refuse_taken(transaction, name, run_id)?;
     }
-    annotate(&transaction, run_id, "name", name, now)?;
-    transaction.commit()?;
-    Ok(())
+    annotate(transaction, run_id, "name", name, now)
 }
 
 /// Replaces the note of a run; an empty one removes it.
-pub(super) fn note(connection: &mut Connection, run_id: i64, note: &str, now: &str) -> Result<()> {
+pub(super) fn note(
+    transaction: &Transaction<'_>,
+    run_id: i64,
+    note: &str,
+    now: &str,
+) -> Result<()> {
     let reason = if note.chars().count() > NOTE_CHARS_MAX {
         "it is longer than 1000 characters; shorten it"
     } else if note.chars().any(|c| c.is_control() && c != '\n') {
@@ -40,10 +42,7 @@ pub(super) fn note(connection: &mut Connection, run_id: i64, note: &str, now: &s
         return Err(ArchiveError::NoteUnusable { reason });
     }
     let note = Some(note.trim()).filter(|note| !note.is_empty());
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    annotate(&transaction, run_id, "note", note, now)?;
-    transaction.commit()?;
-    Ok(())
+    annotate(transaction, run_id, "note", note, now)
 }
 
 fn annotate(
@@ -77,11 +76,10 @@ pub(super) fn refuse_taken(transaction: &Transaction<'_>, label: &str, run_id: i
 }
 
 /// Removes runs with all that was measured, all of them or none. Their numbers and labels are remembered.
-pub(super) fn delete(connection: &mut Connection, run_ids: &[i64], now: &str) -> Result<()> {
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+pub(super) fn delete(transaction: &Transaction<'_>, run_ids: &[i64], now: &str) -> Result<()> {
     for id in run_ids {
-        let run = read::run_of(&transaction, *id)?;
-        if let Some(reason) = reason_to_keep(&transaction, &run, run_ids)? {
+        let run = read::run_of(transaction, *id)?;
+        if let Some(reason) = reason_to_keep(transaction, &run, run_ids)? {
             return Err(ArchiveError::NotDeleted {
                 label: run.label,
                 reason,
@@ -100,9 +98,8 @@ pub(super) fn delete(connection: &mut Connection, run_ids: &[i64], now: &str) ->
         )?;
     }
     for id in run_ids {
-        remove(&transaction, *id)?;
+        remove(transaction, *id)?;
     }
-    transaction.commit()?;
     Ok(())
 }
 

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use rusqlite::types::Value;
-use rusqlite::{Connection, Transaction, TransactionBehavior, params};
+use rusqlite::{Transaction, params};
 
 use super::annotate::refuse_taken;
 use super::document::json;
@@ -20,19 +20,15 @@ const POINTS_PLANNED_MAX: usize = 1_000_000;
 
 /// Enters a run; `take` takes its lock before anybody else can see it.
 pub(super) fn create_runs(
-    connection: &mut Connection,
+    transaction: &Transaction<'_>,
     new: &[NewRun],
     mut take: impl FnMut(i64, &str) -> Result<()>,
 ) -> Result<Vec<i64>> {
     new.iter().try_for_each(check_plan)?;
-    // IMMEDIATE takes the write lock first, so that the number found free stays free.
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let each = new
         .iter()
-        .map(|new| insert_run(&transaction, new, &mut take));
-    let ids = each.collect::<Result<_>>()?;
-    transaction.commit()?;
-    Ok(ids)
+        .map(|new| insert_run(transaction, new, &mut take));
+    each.collect()
 }
 
 fn insert_run(
@@ -124,26 +120,24 @@ fn insert_planned(transaction: &Transaction<'_>, run_id: i64, planned: &[PointKe
 }
 
 pub(super) fn append_points(
-    connection: &mut Connection,
+    transaction: &Transaction<'_>,
     run_id: i64,
     points: &[Point],
 ) -> Result<()> {
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     for point in points {
         let mut point = finite(point);
         let document = document::write(&mut point)?;
         let key = || Box::new(point.key.clone());
-        if read::has_key(&transaction, "point", run_id, &point.key)? {
+        if read::has_key(transaction, "point", run_id, &point.key)? {
             return Err(ArchiveError::PointTwice { run_id, key: key() });
         }
-        if !read::has_key(&transaction, "planned", run_id, &point.key)? {
+        if !read::has_key(transaction, "planned", run_id, &point.key)? {
             return Err(ArchiveError::NotPlanned { run_id, key: key() });
         }
-        let id = insert_point(&transaction, run_id, &point, document)?;
-        insert_children(&transaction, id, &point)?;
-        seal_point(&transaction, id)?;
+        let id = insert_point(transaction, run_id, &point, document)?;
+        insert_children(transaction, id, &point)?;
+        seal_point(transaction, id)?;
     }
-    transaction.commit()?;
     Ok(())
 }
 
@@ -158,37 +152,34 @@ fn seal_point(transaction: &Transaction<'_>, id: i64) -> Result<()> {
 
 /// A point whose digest did not match before stays one that does not: its mark is not renewed.
 pub(super) fn invalidate(
-    connection: &mut Connection,
+    transaction: &Transaction<'_>,
     run_id: i64,
     keys: &[PointKey],
     reason: &Remark,
 ) -> Result<()> {
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     for key in keys {
-        let Some((id, digest)) = read::point_id(&transaction, run_id, key)? else {
+        let Some((id, digest)) = read::point_id(transaction, run_id, key)? else {
             let key = Box::new(key.clone());
             return Err(ArchiveError::NotThere { run_id, key });
         };
-        let is_whole = integrity::point_digest(&transaction, id)? == digest;
-        insert_remark(&transaction, id, INVALID, reason)?;
+        let is_whole = integrity::point_digest(transaction, id)? == digest;
+        insert_remark(transaction, id, INVALID, reason)?;
         if is_whole {
-            seal_point(&transaction, id)?;
+            seal_point(transaction, id)?;
         }
     }
-    transaction.commit()?;
     Ok(())
 }
 
 pub(super) fn skip(
-    connection: &mut Connection,
+    transaction: &Transaction<'_>,
     run_id: i64,
     keys: &[PointKey],
     missing: &Missing,
 ) -> Result<()> {
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let is_whole = read::run_is_unchanged(&transaction, run_id)?;
+    let is_whole = read::run_is_unchanged(transaction, run_id)?;
     for key in keys {
-        if read::has_key(&transaction, "point", run_id, key)? {
+        if read::has_key(transaction, "point", run_id, key)? {
             let key = Box::new(key.clone());
             return Err(ArchiveError::PointTwice { run_id, key });
         }
@@ -197,19 +188,21 @@ pub(super) fn skip(
             read::key_values(run_id, key),
         )?;
     }
-    insert_missing(&transaction, run_id, missing)?;
+    insert_missing(transaction, run_id, missing)?;
     if is_whole {
-        seal_run(&transaction, run_id)?;
+        seal_run(transaction, run_id)?;
     }
-    transaction.commit()?;
     Ok(())
 }
 
-pub(super) fn set_until(connection: &mut Connection, sides: [i64; 2], until: &Until) -> Result<()> {
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+pub(super) fn set_until(
+    transaction: &Transaction<'_>,
+    sides: [i64; 2],
+    until: &Until,
+) -> Result<()> {
     for run_id in sides {
-        let is_whole = read::run_is_unchanged(&transaction, run_id)?;
-        let (_, Some(mut part)) = read::study_part(&transaction, run_id)? else {
+        let is_whole = read::run_is_unchanged(transaction, run_id)?;
+        let (_, Some(mut part)) = read::study_part(transaction, run_id)? else {
             let what = format!("run {run_id} is no side of a study");
             return Err(ArchiveError::BadPlan(what));
         };
@@ -218,7 +211,7 @@ pub(super) fn set_until(connection: &mut Connection, sides: [i64; 2], until: &Un
             Some(_) => until.pairs(),
             None => part.rounds() as u32,
         };
-        let beyond = read::finished(&transaction, run_id)?;
+        let beyond = read::finished(transaction, run_id)?;
         if let Some(key) = beyond.into_iter().find(|key| key.repetition > pairs) {
             let key = Box::new(key);
             return Err(ArchiveError::PointTwice { run_id, key });
@@ -233,10 +226,9 @@ pub(super) fn set_until(connection: &mut Connection, sides: [i64; 2], until: &Un
             params![run_id, pairs],
         )?;
         if is_whole {
-            seal_run(&transaction, run_id)?;
+            seal_run(transaction, run_id)?;
         }
     }
-    transaction.commit()?;
     Ok(())
 }
 
@@ -343,28 +335,26 @@ fn insert_missing(transaction: &Transaction<'_>, run_id: i64, missing: &Missing)
 }
 
 pub(super) fn finish_run(
-    connection: &mut Connection,
+    transaction: &Transaction<'_>,
     run_id: i64,
     state: RunState,
     finished_at: Option<&str>,
 ) -> Result<()> {
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     if state == RunState::Complete {
-        let missing = read::unfinished(&transaction, run_id)?;
+        let missing = read::unfinished(transaction, run_id)?;
         if missing > 0 {
             return Err(ArchiveError::NotComplete { run_id, missing });
         }
     }
     // A record that was changed keeps its old digest: a new one would hide the change.
-    let unchanged = read::run_is_unchanged(&transaction, run_id)?;
+    let unchanged = read::run_is_unchanged(transaction, run_id)?;
     transaction.execute(
         "UPDATE run SET state = ?1, finished_at = ?2 WHERE id = ?3",
         params![state.name(), finished_at, run_id],
     )?;
     if unchanged {
-        seal_run(&transaction, run_id)?;
+        seal_run(transaction, run_id)?;
     }
-    transaction.commit()?;
     Ok(())
 }
 
