@@ -1,6 +1,6 @@
 //! Codes of the points.
 
-use super::same;
+use super::shared_tables;
 use olap::step::{OlapStep, QueryTables};
 use oltp::step::OltpStep;
 
@@ -76,7 +76,7 @@ pub(crate) fn definition(code: &str, engine: &str) -> String {
     match (is_of_users(code), role(code) == code) {
         (true, _) => oltp::fingerprint(engine),
         (false, true) => olap::fingerprint(engine),
-        (false, false) => same::fingerprint(engine),
+        (false, false) => shared_tables::fingerprint(engine),
     }
 }
 

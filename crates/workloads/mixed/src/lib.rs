@@ -3,14 +3,14 @@
 //!
 //! Both use one server: the analytical tables are in their usual schema, those of order entry in a secondary schema of
 //! that database, because they have the same names. The queries read the rows themselves, or a copy of them in a column
-//! store; and either the analytical tables, or those on which the users work ([`same`]).
+//! store; and either the analytical tables, or those on which the users work ([`shared_tables`]).
 
 #![forbid(unsafe_code)]
 
 mod codes;
-pub mod same;
+mod concurrent;
+pub mod shared_tables;
 mod step;
-mod together;
 
 use ::load::Progress;
 use archive::{Archive, PointKey, Remark};
@@ -26,7 +26,7 @@ use oltp::step::OltpStep;
 pub(crate) use codes::{
     QUERIES, QUERIES_ALONE, USERS, USERS_ALONE, definition, is_of_users, jobs_of, title,
 };
-use together::MixedPoint;
+use concurrent::MixedPoint;
 
 /// Points of a step at a target, made from `base`. Order entry alone is measured where its tables are, not for each
 /// copy.

@@ -1,6 +1,6 @@
 //! Contradictions between the tables of both workloads.
 
-use super::same;
+use super::shared_tables;
 use olap::step::{OlapOrder, OlapStep, QueryTables};
 use olap::work::Cache;
 use oltp::step::{OltpStep, Order};
@@ -33,7 +33,7 @@ pub(super) fn check(oltp: &OltpStep, olap: &OlapStep) -> Result<(), String> {
         ),
     ];
     if olap.tables == QueryTables::OrderEntry {
-        let known = same::queries().len() as u32;
+        let known = shared_tables::queries().len() as u32;
         if olap.scale.is_some() {
             return Err("use = \"mixed\": scale is of the analytical tables, not of tables = \"order-entry\"".into());
         }

@@ -4,9 +4,9 @@ use std::sync::atomic::AtomicBool;
 
 use columnar::Level;
 use load::Progress;
-use mixed::same::copy::OrderEntryCopy;
-use mixed::same::query::{differing, queries};
-use mixed::same::snapshot::{Clock, Snapshots};
+use mixed::shared_tables::copy::OrderEntryCopy;
+use mixed::shared_tables::query::{differing, queries};
+use mixed::shared_tables::snapshot::{Clock, Snapshots};
 use oltp::Mode;
 
 use crate::common::*;

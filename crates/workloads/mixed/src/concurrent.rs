@@ -18,9 +18,9 @@ use oltp::measure::{
 use oltp::step::{Check, OltpStep};
 
 use super::codes::{on, role};
-use super::same::copy::{Cycle, OrderEntryCopy};
-use super::same::snapshot::Clock;
-use super::same::{self, freshness};
+use super::shared_tables::copy::{Cycle, OrderEntryCopy};
+use super::shared_tables::snapshot::Clock;
+use super::shared_tables::{self, freshness};
 use super::{QUERIES, QUERIES_ALONE, USERS, USERS_ALONE, definition, is_of_users, jobs_of, title};
 
 const ORDER_ENTRY_SCHEMA: &str = "oltp";
@@ -207,7 +207,7 @@ impl MixedPoint<'_> {
     ) -> Measured {
         match (self.olap.tables, order_entry) {
             (QueryTables::OrderEntry, Some((on, clock))) => {
-                let place = same::QueryContext {
+                let place = shared_tables::QueryContext {
                     context: self.context,
                     olap: self.olap,
                     key,
@@ -217,7 +217,7 @@ impl MixedPoint<'_> {
                     least: self.least(),
                     is_quiet: role(&key.test) == QUERIES_ALONE,
                 };
-                same::in_passes(&place, progress, begin)
+                shared_tables::in_passes(&place, progress, begin)
             }
             _ => {
                 let place = self.analytical.place(self.step, self.olap, key);
