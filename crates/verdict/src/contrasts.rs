@@ -20,7 +20,7 @@ pub use rounds::{Kind, Options};
 
 use crate::compare::{CompareError, Named, title};
 use crate::metric::Metric;
-use crate::outcome::CONFIDENCE;
+use crate::outcome::{CONFIDENCE, inverse};
 use rounds::{Figures, OfSides, all_sides};
 
 #[derive(Debug, thiserror::Error)]
@@ -234,19 +234,12 @@ impl OfMetric {
             return Some((found.verdict, found.contrast.ratio));
         }
         let found = stored([one, other])?;
-        let ratio = found.contrast.ratio;
-        let inverse = Interval {
-            estimate: 1.0 / ratio.estimate,
-            low: 1.0 / ratio.high,
-            high: 1.0 / ratio.low,
-            confidence: ratio.confidence,
-        };
         let verdict = match found.verdict {
             Verdict::Better => Verdict::Worse,
             Verdict::Worse => Verdict::Better,
             other => other,
         };
-        Some((verdict, inverse))
+        Some((verdict, inverse(found.contrast.ratio)))
     }
 }
 

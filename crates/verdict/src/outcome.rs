@@ -64,6 +64,16 @@ pub(crate) fn ratio_and_interval(result: &Comparison) -> [Option<f64>; 4] {
     ]
 }
 
+/// The interval of the opposite direction.
+pub(crate) fn inverse(ratio: Interval) -> Interval {
+    Interval {
+        estimate: 1.0 / ratio.estimate,
+        low: 1.0 / ratio.high,
+        high: 1.0 / ratio.low,
+        confidence: ratio.confidence,
+    }
+}
+
 /// Word for a verdict in tables and exports.
 pub fn verdict_word(verdict: Verdict) -> &'static str {
     match verdict {

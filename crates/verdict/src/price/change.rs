@@ -7,6 +7,7 @@ use stats::summary::median;
 use super::bill::{Bill, Money};
 use crate::compare::{Comparison, Row};
 use crate::metric::{self, Metric};
+use crate::outcome::inverse;
 
 /// Additional cost of the second platform, and the resulting prices of its figures.
 #[derive(Debug, Clone, PartialEq)]
@@ -104,15 +105,6 @@ fn gain(cost_a: f64, cost_b: f64, row: &Row) -> Option<Gain> {
         price_of_performance,
         per_unit: median(&row.a).and_then(|base| per_unit(extra, base, ratio, row.better)),
     })
-}
-
-fn inverse(of: Interval) -> Interval {
-    Interval {
-        estimate: 1.0 / of.estimate,
-        low: 1.0 / of.high,
-        high: 1.0 / of.low,
-        confidence: of.confidence,
-    }
 }
 
 /// Additional price ÷ units gained, base × |ratio − 1|.
