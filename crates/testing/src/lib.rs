@@ -6,6 +6,7 @@
 
 mod fuzz;
 mod memory;
+mod says;
 mod shared;
 
 use std::io::Write;
@@ -13,6 +14,7 @@ use std::process::Command;
 
 pub use fuzz::{Source, each_seed};
 pub use memory::{Counting, peak_bytes};
+pub use says::{Says, rows};
 pub use shared::{Shared, at_end};
 
 /// True if the C library's syncs reach a device; `repeat-tests.sh --sync-us 0` makes them do nothing. The check itself does not sync.

@@ -5,6 +5,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
+use testing::Says;
 
 const AGAIN: &str = "DBDYNO_TEST_AGAIN";
 
@@ -61,10 +62,7 @@ fn the_last_line_counts_the_tests_of_all_programs() {
     );
     // The output of a program with failures is shown; it runs in its crate's directory.
     let directory = place.path().join("two").canonicalize().unwrap();
-    assert!(
-        said.contains(&format!("{}\n", directory.display())),
-        "{said}"
-    );
+    said.says(&format!("{}\n", directory.display()));
     let (status, said) = run(&built(place.path(), "one", good), place.path());
     assert_eq!(status, Some(0), "{said}");
     assert!(
