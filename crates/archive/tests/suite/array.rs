@@ -4,6 +4,7 @@
 
 use archive::Run;
 use archive::array::attach;
+use testing::Says;
 
 /// A run below a database with two runs of a list, one of which has two values of a loop.
 fn run() -> Run {
@@ -48,11 +49,7 @@ fn semicolons_decimal_commas_and_other_columns_are_read() {
         assert_eq!(times.count, Some(12), "{text}");
         let max_us = times.histogram().unwrap().max_us();
         assert!((max_us - 62.5 * 2f64.sqrt()).abs() < 0.5, "{max_us}");
-        assert!(
-            times.remark.contains("columns ignored: pool"),
-            "{}",
-            times.remark
-        );
+        times.remark.says("columns ignored: pool");
     }
 }
 

@@ -26,50 +26,22 @@ fn after(change: &str) -> (Point, usize) {
 
 #[test]
 fn an_odd_document_is_a_reason_not_a_crash() {
-    for (change, why) in [
-        ("'7'", "invalid type: integer `7`"),
-        ("json_set(document, '$.devices', 7)", "invalid type"),
-        (
-            "json_set(document, '$.devices[0].holds', json('[\"redo\"]'))",
-            "unknown variant `redo`",
-        ),
-        (
-            "json_set(document, '$.devices[1].carries', json('[[\"dm-0\"]]'))",
-            "invalid type: sequence",
-        ),
-        (
-            "json_remove(document, '$.devices[0].reads.mb')",
-            "missing field `mb`",
-        ),
-        (
-            "json_set(document, '$.devices[0].reads.count', -1)",
-            "invalid value: integer `-1`",
-        ),
-        (
-            "json_set(document, '$.interfaces[0].kind', 'bridge')",
-            "unknown variant `bridge`",
-        ),
-        (
-            "json_set(document, '$.interfaces[0].sent.bytes', -1)",
-            "invalid value: integer `-1`",
-        ),
-        (
-            "json_set(document, '$.engine_io[1].purpose', 'redo')",
-            "unknown variant `redo`",
-        ),
-        (
-            "json_set(document, '$.engine_io[1].unknown', 'lost')",
-            "unknown variant `lost`",
-        ),
-        (
-            "json_set(document, '$.executions[0].elapsed_us', -1)",
-            "invalid value: integer `-1`",
-        ),
-        (
-            "json_set(document, '$.operation_times[0].histogram', '!')",
-            "Invalid symbol",
-        ),
-    ] {
+    for (change, why) in testing::rows(
+        r#"
+            '7'                                          => invalid type: integer `7`
+            json_set(document, '$.devices', 7)           => invalid type
+            json_set(document, '$.devices[0].holds', json('["redo"]')) => unknown variant `redo`
+            json_set(document, '$.devices[1].carries', json('[["dm-0"]]')) => invalid type: sequence
+            json_remove(document, '$.devices[0].reads.mb') => missing field `mb`
+            json_set(document, '$.devices[0].reads.count', -1) => invalid value: integer `-1`
+            json_set(document, '$.interfaces[0].kind', 'bridge') => unknown variant `bridge`
+            json_set(document, '$.interfaces[0].sent.bytes', -1) => invalid value: integer `-1`
+            json_set(document, '$.engine_io[1].purpose', 'redo') => unknown variant `redo`
+            json_set(document, '$.engine_io[1].unknown', 'lost') => unknown variant `lost`
+            json_set(document, '$.executions[0].elapsed_us', -1) => invalid value: integer `-1`
+            json_set(document, '$.operation_times[0].histogram', '!') => Invalid symbol
+        "#,
+    ) {
         let (point, _) = after(change);
         assert_eq!(point.reasons[0], Remark::PointAltered, "{change}");
         let said = point.reasons[1].to_string();

@@ -10,6 +10,7 @@ use archive::remark::{KINDS, Kind};
 use archive::{FIGURES, Run};
 use serde_json::Value;
 use stats::Histogram;
+use testing::Says;
 
 fn docs(file: &str) -> PathBuf {
     Path::new("../../docs").join(file)
@@ -80,21 +81,15 @@ fn a_row_of_the_json_is_flat_and_complete() {
     for (figure, value) in run.points[0].figures.iter() {
         assert_eq!(row[figure.name], Value::from(value), "{}", figure.name);
     }
-    assert_eq!(
-        (&row["target"], &row["engine"]),
-        (&"sqlite".into(), &"sqlite".into())
-    );
-    assert_eq!(
-        (&row["valid"], &row["steady"]),
-        (&true.into(), &"yes".into())
-    );
+    assert_eq!(row["target"], "sqlite");
+    assert_eq!(row["engine"], "sqlite");
+    assert_eq!(row["valid"], true);
+    assert_eq!(row["steady"], "yes");
     assert_eq!(exported["run"]["valid"], false);
     assert_eq!(exported["missing"][0]["target"], "sqlite");
     let invalid = &exported["points"][2];
-    assert_eq!(
-        (&invalid["valid"], &invalid["steady"]),
-        (&false.into(), &Value::Null)
-    );
+    assert_eq!(invalid["valid"], false);
+    assert_eq!(invalid["steady"], Value::Null);
     for unknown in ["service_us_mean", "response_us_max", "service_histogram"] {
         assert_eq!(invalid[unknown], Value::Null, "{unknown}");
     }
@@ -128,15 +123,10 @@ fn what_is_not_a_number_is_null_with_a_note() {
     let exported = json(&run);
     assert_eq!(errors(&json_schema(), &exported), Vec::<String>::new());
     let row = &exported["points"][0];
-    assert_eq!(
-        (&row["rows_per_s"], &row["operations"]),
-        (&Value::Null, &Value::Null)
-    );
+    assert_eq!(row["rows_per_s"], Value::Null);
+    assert_eq!(row["operations"], Value::Null);
     let notes = row["notes"].to_string();
-    assert!(
-        notes.contains("rows_per_s") && notes.contains("operations was"),
-        "{notes}"
-    );
+    notes.says_all(&["rows_per_s", "operations was"]);
     assert!(!csv(&run).contains("NaN") && !markdown(&run).contains("NaN"));
 }
 
@@ -189,19 +179,17 @@ fn the_csv_has_a_line_for_each_point_and_the_names_of_the_json() {
             );
         }
     }
-    assert_eq!(
-        (field(1, "run"), field(1, "test"), field(2, "dop")),
-        ("example", "T611", "2")
-    );
+    assert_eq!(field(1, "run"), "example");
+    assert_eq!(field(1, "test"), "T611");
+    assert_eq!(field(2, "dop"), "2");
     assert_eq!(field(1, "work.state"), "fresh, analysed");
     assert_eq!(
         field(3, "reasons"),
         "7 of 8000 rows were wrong, see \"check\""
     );
-    assert_eq!(
-        (field(1, "valid"), field(3, "valid"), field(3, "steady")),
-        ("true", "false", "")
-    );
+    assert_eq!(field(1, "valid"), "true");
+    assert_eq!(field(3, "valid"), "false");
+    assert_eq!(field(3, "steady"), "");
     for name in &lines[0][1..] {
         let outer = name.split('.').next().unwrap();
         assert!(

@@ -51,7 +51,6 @@ fn append_until_stopped(path: &Path) -> Result<(), ArchiveError> {
     Ok(())
 }
 
-/// The role of the child, when this is the child.
 fn child_role() -> Option<PathBuf> {
     std::env::var_os(APPEND_TO).map(PathBuf::from)
 }

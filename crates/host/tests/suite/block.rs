@@ -123,10 +123,9 @@ fn requests_are_those_that_the_kernel_counts() {
 
 fn classes_and_phases(times: &DeviceTimes) {
     let sizes: Vec<_> = DeviceTimes::sizes().collect();
-    assert_eq!(
-        (sizes[0], sizes[3], sizes[5]),
-        (Some(4096), Some(131_072), None)
-    );
+    assert_eq!(sizes[0], Some(4096));
+    assert_eq!(sizes[3], Some(131_072));
+    assert_eq!(sizes[5], None);
     assert!(times.of_class(Operation::Read, 0, Phase::Whole).count() >= 256);
     assert!(times.of_class(Operation::Write, 3, Phase::Whole).count() >= 32);
     for operation in Operation::ALL {

@@ -7,6 +7,7 @@ use host::inventory::{
     Document, Inventory, Role, Stated, changed_rows, inventory, sections, stated_section,
 };
 use host::lint::{findings, lint};
+use testing::Says;
 
 fn of(files: &Files) -> Inventory {
     let root = tempfile::tempdir().unwrap();
@@ -78,10 +79,9 @@ fn volumes_stand_on_their_paths() {
             .filter(|b| b.role == role)
             .count()
     };
-    assert_eq!(
-        (roles(Role::Multipath), roles(Role::Path), roles(Role::Disk)),
-        (4, 16, 1)
-    );
+    assert_eq!(roles(Role::Multipath), 4);
+    assert_eq!(roles(Role::Path), 16);
+    assert_eq!(roles(Role::Disk), 1);
     let data = found
         .block_devices
         .iter()
@@ -95,10 +95,7 @@ fn volumes_stand_on_their_paths() {
 fn a_root_that_is_no_machine_is_refused() {
     let root = tempfile::tempdir().unwrap();
     let refused = inventory(root.path()).unwrap_err().to_string();
-    assert!(
-        refused.contains("contains none of proc, sys and etc"),
-        "{refused}"
-    );
+    refused.says("contains none of proc, sys and etc");
     let refused = inventory(&root.path().join("x")).unwrap_err().to_string();
     assert!(refused.contains("cannot be read"), "{refused}");
 }

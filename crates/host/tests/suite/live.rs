@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use archive::{InterfaceKind, InterfaceUse};
 use host::{Reader, Sampler, SamplerOptions, Stack, ThreadClock, device_of, facts};
+use testing::Says;
 
 const WRITTEN_BYTES: usize = 32 << 20;
 
@@ -28,10 +29,8 @@ fn a_directory_without_a_device_is_named() {
     assert!(reason.contains("/proc/self"), "{reason}");
     let sampler = sampler(Duration::from_secs(1), None);
     let used = sampler.finish(sampler.mark());
-    assert_eq!(
-        (used.rates.write_iops, used.io_reason.is_some()),
-        (None, true)
-    );
+    assert_eq!(used.rates.write_iops, None);
+    assert!(used.io_reason.is_some());
 }
 
 #[test]
@@ -100,16 +99,9 @@ fn bytes_between_programs_of_this_machine_are_those_of_the_loopback() {
 fn an_unknown_device_has_a_reason() {
     let sampler = sampler(Duration::from_secs(1), Some("no-such-device".into()));
     let used = sampler.finish(sampler.mark());
-    assert!(
-        used.io_reason
-            .unwrap()
-            .to_string()
-            .contains("no-such-device")
-    );
-    assert_eq!(
-        (used.rates.read_iops, used.rates.write_mb_per_s),
-        (None, None)
-    );
+    used.io_reason.unwrap().to_string().says("no-such-device");
+    assert_eq!(used.rates.read_iops, None);
+    assert_eq!(used.rates.write_mb_per_s, None);
 }
 
 #[test]

@@ -22,10 +22,7 @@ fn in_turn(
     let (base, passed) = Clock::new_virtual();
     let [a, b] = Clock::alternating(slices, &base);
     let drive = |(jobs, latency, schedule): Load, clock: Clock| {
-        let how = Drive {
-            clock,
-            ..plain(schedule, End::Time(time))
-        };
+        let how = on(clock, plain(schedule, End::Time(time)));
         let mock = Mock::new().on(&base).latency(latency);
         if in_loops {
             super::in_loops(mock.nonblocking(jobs).unwrap(), 1..=1, &how)
@@ -117,10 +114,7 @@ fn a_side_that_is_alone_is_interrupted() {
     let (base, _) = Clock::new_virtual();
     let [a, b] = Clock::alternating(SLICES, &base);
     b.abandon();
-    let how = Drive {
-        clock: a,
-        ..plain(CLOSED, End::Time(ms(900)))
-    };
+    let how = on(a, plain(CLOSED, End::Time(ms(900))));
     let outcome = on_threads(Mock::new().on(&base).latency(ms(1)).sessions(2), &how);
     assert!(outcome.interrupted && outcome.operations() == 0);
 }

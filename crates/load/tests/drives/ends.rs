@@ -7,16 +7,16 @@ use std::time::Duration;
 use load::mock::Mock;
 use load::{BlockingClient, Clock, Done, Drive, End, Failure, RampUp};
 
-use super::{AN_HOUR, CLOSED, assert_us, ms, on_threads, open, plain, run, sessions, us};
+use super::{AN_HOUR, CLOSED, after, assert_us, ms, on_threads, open, plain, run, sessions, us};
 
 /// The first five operations of every session take 300 ms, the others 1: after a ramp-up of five operations they are
 /// neither in the histograms nor in the series nor in the elapsed time.
 #[test]
 fn a_ramp_up_of_operations_leaves_no_trace() {
-    let how = Drive {
-        ramp_up: RampUp::Operations { per_job: 5 },
-        ..plain(CLOSED, End::Operations { per_job: 50 })
-    };
+    let how = after(
+        RampUp::Operations { per_job: 5 },
+        plain(CLOSED, End::Operations { per_job: 50 }),
+    );
     let mock = Mock::new().latency(ms(1)).slow_start(5, ms(300));
     let outcome = run(&how, sessions(mock, 3));
     assert_eq!((outcome.operations(), outcome.elapsed), (150, ms(50)));
@@ -37,17 +37,12 @@ fn without_ramp_up_the_slow_start_is_measured() {
 #[test]
 fn a_timed_ramp_up_leaves_no_trace() {
     for (schedule, operations) in [(CLOSED, 600), (open(100.0), 30)] {
-        let how = Drive {
-            ramp_up: RampUp::Time(ms(500)),
-            ..plain(schedule, End::Time(ms(300)))
-        };
+        let how = after(RampUp::Time(ms(500)), plain(schedule, End::Time(ms(300))));
         let mock = Mock::new().latency(ms(1)).slow_start(1, ms(200));
         let outcome = run(&how, sessions(mock, 2));
         assert_us(outcome.total().response.max_us(), ms(1));
-        assert_eq!(
-            (outcome.operations(), outcome.elapsed),
-            (operations, ms(300))
-        );
+        assert_eq!(outcome.operations(), operations);
+        assert_eq!(outcome.elapsed, ms(300));
     }
 }
 
@@ -59,10 +54,8 @@ fn fixed_work_keeps_the_first_and_the_last_finish() {
         clients.extend(Mock::new().on(clock).latency(ms(40)).sessions(1));
         clients
     });
-    assert_eq!(
-        (outcome.clients[0].finish, outcome.clients[1].finish),
-        (ms(10), ms(400))
-    );
+    assert_eq!(outcome.clients[0].finish, ms(10));
+    assert_eq!(outcome.clients[1].finish, ms(400));
     assert_eq!(outcome.elapsed, ms(400));
     assert_eq!(outcome.first_finish(), Some(ms(10)));
     assert_eq!(outcome.clients[0].operations, outcome.clients[1].operations);
@@ -105,10 +98,10 @@ impl BlockingClient for Witness<'_> {
 #[test]
 fn indices_never_repeat_over_ramp_up_and_measurement() {
     let indices = Mutex::new(Vec::new());
-    let how = Drive {
-        ramp_up: RampUp::Operations { per_job: 4 },
-        ..plain(CLOSED, End::Operations { per_job: 6 })
-    };
+    let how = after(
+        RampUp::Operations { per_job: 4 },
+        plain(CLOSED, End::Operations { per_job: 6 }),
+    );
     let outcome = run(&how, |_| vec![Box::new(Witness(&indices))]);
     assert_eq!((outcome.rows(), outcome.retries()), (18, 12));
     assert_eq!(outcome.clients[0].rows, 18);
@@ -156,10 +149,7 @@ fn a_client_is_notified_once_when_its_ramp_up_is_over() {
         ),
         (RampUp::Time(ms(60)), End::Time(ms(60)), 60),
     ] {
-        let how = Drive {
-            ramp_up,
-            ..plain(CLOSED, end)
-        };
+        let how = after(ramp_up, plain(CLOSED, end));
         run(&how, |clock| {
             vec![Box::new(Reported {
                 clock: clock.clone(),
@@ -194,10 +184,7 @@ fn the_start_is_that_of_the_window() {
 fn a_short_window_has_the_rate_of_its_sessions() {
     for took in [us(16_200), us(17_200), us(19_200), us(140_000)] {
         for ramp_up in [RampUp::None, RampUp::Time(ms(37))] {
-            let how = Drive {
-                ramp_up,
-                ..plain(CLOSED, End::Time(ms(350)))
-            };
+            let how = after(ramp_up, plain(CLOSED, End::Time(ms(350))));
             let outcome = run(&how, sessions(Mock::new().latency(took), 4));
             let (per_s, own) = (
                 outcome.operations_per_s().unwrap(),
@@ -230,10 +217,10 @@ fn who_ends_early_is_not_waited_for() {
 /// were due in the ramp-up, and most of the others end after it.
 #[test]
 fn what_the_ramp_up_left_over_is_done_as_well() {
-    let how = Drive {
-        ramp_up: RampUp::Time(ms(500)),
-        ..plain(open(900.0), End::Time(ms(1000)))
-    };
+    let how = after(
+        RampUp::Time(ms(500)),
+        plain(open(900.0), End::Time(ms(1000))),
+    );
     let outcome = run(&how, sessions(Mock::new().latency(ms(2)), 1));
     let per_s = outcome.operations_per_s().unwrap();
     assert!((per_s - 500.0).abs() < 0.1, "{per_s}");

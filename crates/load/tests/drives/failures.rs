@@ -10,6 +10,7 @@ use load::{
 };
 
 use super::{AN_HOUR, CLOSED, ms, on_threads, open, plain, run, sessions, us};
+use testing::Says;
 
 #[test]
 fn failed_operations_are_counted_and_the_job_goes_on() {
@@ -133,13 +134,7 @@ fn impossible_drives_are_refused_in_one_sentence() {
         operations_per_session: 0,
         think: Think::None,
     };
-    assert!(
-        empty
-            .check()
-            .unwrap_err()
-            .to_string()
-            .contains("at least one")
-    );
+    empty.check().unwrap_err().to_string().says("at least one");
     let how = plain(CLOSED, End::Time(ms(1)));
     let outcome = run(&how, sessions(Mock::new(), JOBS_MAX + 1));
     assert!(outcome.fatal.unwrap().contains("use at most 8192"));

@@ -3,6 +3,9 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
+#[path = "../shared/mod.rs"]
+mod shared;
+
 mod alternating;
 mod ends;
 mod failures;
@@ -14,7 +17,6 @@ mod relief;
 mod stall;
 mod timetable;
 
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use load::mock::Mock;
@@ -23,18 +25,9 @@ use load::{
     Think,
 };
 
-static GO_ON: AtomicBool = AtomicBool::new(false);
+use shared::{AN_HOUR, GO_ON, after, assert_us, check_driver, ms, on, us};
 
 const CLOSED: Schedule = Schedule::Closed { think: Think::None };
-const AN_HOUR: Duration = Duration::from_secs(3600);
-
-fn ms(milliseconds: u64) -> Duration {
-    Duration::from_millis(milliseconds)
-}
-
-fn us(microseconds: u64) -> Duration {
-    Duration::from_micros(microseconds)
-}
 
 fn open(rate_per_s: f64) -> Schedule {
     Schedule::Open {
@@ -73,13 +66,7 @@ fn run<'o>(
 ) -> Outcome {
     let (clock, _) = Clock::new_virtual();
     let clients = clients(&clock);
-    let outcome = on_threads(
-        clients,
-        &Drive {
-            clock,
-            ..how.clone()
-        },
-    );
+    let outcome = on_threads(clients, &on(clock, how.clone()));
     check_virtual(&outcome);
     outcome
 }
@@ -90,14 +77,7 @@ fn run_nonblocking<'o>(
 ) -> Outcome {
     let (clock, _) = Clock::new_virtual();
     let nonblocking = nonblocking(&clock);
-    let outcome = in_loops(
-        nonblocking,
-        1..=1,
-        &Drive {
-            clock,
-            ..how.clone()
-        },
-    );
+    let outcome = in_loops(nonblocking, 1..=1, &on(clock, how.clone()));
     check_virtual(&outcome);
     outcome
 }
@@ -127,19 +107,5 @@ fn check(outcome: &Outcome) {
 
 fn check_virtual(outcome: &Outcome) {
     check(outcome);
-    assert_eq!(outcome.driver_time(), Duration::ZERO);
-    assert_eq!(
-        (outcome.late_starts, outcome.late_start_max),
-        (0, Duration::ZERO)
-    );
-}
-
-/// Asserts that a latency from a histogram is `want`, to its resolution of three digits.
-#[track_caller]
-fn assert_us(got_us: f64, want: Duration) {
-    let want_us = want.as_nanos() as f64 / 1e3;
-    assert!(
-        (got_us - want_us).abs() <= want_us * 0.002,
-        "{got_us} µs, not {want:?}"
-    );
+    check_driver(outcome);
 }

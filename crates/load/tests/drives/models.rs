@@ -16,10 +16,9 @@ fn a_closed_loop_thinks_between_operations() {
     let outcome = run(&how, sessions(Mock::new().latency(ms(2)), 3));
     assert_eq!(outcome.operations(), 30);
     for job in &outcome.clients {
-        assert_eq!(
-            (job.idle, job.service, job.finish),
-            (ms(180), ms(20), ms(200))
-        );
+        assert_eq!(job.idle, ms(180));
+        assert_eq!(job.service, ms(20));
+        assert_eq!(job.finish, ms(200));
     }
     // Response counts from the end of the pause: no pause is in it.
     assert_us(outcome.total().response.max_us(), ms(2));

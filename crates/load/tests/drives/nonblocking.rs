@@ -13,8 +13,8 @@ use load::{
 };
 
 use super::{
-    AN_HOUR, CLOSED, assert_us, check_virtual, in_loops, ms, nonblocking, open, plain, run,
-    run_nonblocking, sessions, us,
+    AN_HOUR, CLOSED, after, assert_us, check_virtual, in_loops, ms, nonblocking, on, open, plain,
+    run, run_nonblocking, sessions, us,
 };
 
 /// All figures of an outcome in which the two ways of driving agree to the nanosecond.
@@ -73,20 +73,16 @@ fn the_loop_agrees_with_threads() {
         (fast.latency(ms(30)), 2, open(200.0), time, RampUp::None),
     ];
     for (case, (mock, count, schedule, end, ramp_up)) in cases.into_iter().enumerate() {
-        let how = Drive {
-            ramp_up,
-            ..plain(schedule, end)
-        };
+        let how = after(ramp_up, plain(schedule, end));
         let threads = run(&how, sessions(mock.clone(), count));
         let in_loop = run_nonblocking(&how, nonblocking(mock, count));
         assert_eq!(figures(&threads), figures(&in_loop), "case {case}");
         for (one, other) in threads.clients.iter().zip(&in_loop.clients) {
             if matches!(schedule, Schedule::Closed { .. }) {
-                assert_eq!(
-                    (one.operations, one.idle, one.service, one.finish),
-                    (other.operations, other.idle, other.service, other.finish),
-                    "case {case}"
-                );
+                assert_eq!(one.operations, other.operations, "case {case}");
+                assert_eq!(one.idle, other.idle, "case {case}");
+                assert_eq!(one.service, other.service, "case {case}");
+                assert_eq!(one.finish, other.finish, "case {case}");
             }
         }
     }
@@ -156,10 +152,7 @@ fn a_connection_that_breaks_while_its_client_thinks_is_noticed() {
     let (clock, time) = Clock::new_virtual();
     let mut all: Vec<Box<dyn NonblockingClient>> = vec![Box::new(Breaks::after(ms(50), &time))];
     all.extend(Mock::new().on(&clock).nonblocking(1).unwrap());
-    let how = Drive {
-        clock,
-        ..plain(schedule, End::Time(AN_HOUR))
-    };
+    let how = on(clock, plain(schedule, End::Time(AN_HOUR)));
     let outcome = in_loops(all, 1..=1, &how);
     assert_eq!(outcome.fatal.as_deref(), Some("the server has gone"));
     assert_eq!(time.elapsed(), ms(50));
@@ -292,16 +285,11 @@ fn operations_that_end_at_once_leave_the_others_their_turn() {
             .nonblocking(1)
             .unwrap(),
     );
-    let how = Drive {
-        clock,
-        ..plain(CLOSED, End::Time(ms(300)))
-    };
+    let how = on(clock, plain(CLOSED, End::Time(ms(300))));
     let outcome = in_loops(all, 1..=1, &how);
     super::check(&outcome);
-    assert_eq!(
-        (outcome.errors(), outcome.clients[0].operations),
-        (150_000, 150_000)
-    );
+    assert_eq!(outcome.errors(), 150_000);
+    assert_eq!(outcome.clients[0].operations, 150_000);
     // The answer of the other may wait for the operation in progress, of a microsecond.
     assert_eq!(outcome.clients[1].operations, 300);
     assert!(outcome.total().response.max_us() < 1.01e3);
@@ -369,10 +357,7 @@ fn a_panic_stops_the_drive_and_hangs_nobody() {
             .nonblocking(1)
             .unwrap(),
     );
-    let how = Drive {
-        clock,
-        ..plain(CLOSED, End::Time(AN_HOUR))
-    };
+    let how = on(clock, plain(CLOSED, End::Time(AN_HOUR)));
     let outcome = in_loops(all, 2..=2, &how);
     assert!(outcome.fatal.unwrap().contains("on purpose"));
     assert!(time.elapsed() < ms(10), "{time:?}");

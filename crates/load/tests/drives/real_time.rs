@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use load::mock::Mock;
 use load::{Drive, End, Outcome, RampUp, Schedule, Think};
 
-use super::{AN_HOUR, CLOSED, check, in_loops, ms, on_threads, open, plain};
+use super::{AN_HOUR, CLOSED, after, check, in_loops, ms, on_threads, open, plain};
 
 const BOTH: [fn(&Mock, &Drive) -> Outcome; 2] = [
     |mock, how| on_threads(mock.sessions(3), how),
@@ -38,10 +38,7 @@ fn nothing_begins_or_ends_before_its_time() {
 fn an_open_schedule_keeps_its_rate_and_the_window_its_length() {
     let mock = Mock::new().latency(ms(1));
     for of in BOTH {
-        let how = Drive {
-            ramp_up: RampUp::Time(ms(50)),
-            ..plain(open(200.0), End::Time(ms(250)))
-        };
+        let how = after(RampUp::Time(ms(50)), plain(open(200.0), End::Time(ms(250))));
         let begin = Instant::now();
         let outcome = of(&mock, &how);
         check(&outcome);

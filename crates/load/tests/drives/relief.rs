@@ -4,9 +4,9 @@ use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 
-use load::{Clock, Done, Drive, End, NonblockingClient, Outcome, Schedule, Turn, VirtualClock};
+use load::{Clock, Done, End, NonblockingClient, Outcome, Schedule, Turn, VirtualClock};
 
-use super::{CLOSED, check, in_loops, ms, open, plain, us};
+use super::{CLOSED, check, in_loops, ms, on, open, plain, us};
 
 struct Burns {
     socket: UnixStream,
@@ -38,10 +38,7 @@ fn drive(schedule: Schedule, threads_max: usize) -> (Outcome, usize) {
         Box::new(Burns { socket, time }) as Box<dyn NonblockingClient>
     });
     let nonblocking = nonblocking.collect();
-    let how = Drive {
-        clock,
-        ..plain(schedule, End::Time(ms(1000)))
-    };
+    let how = on(clock, plain(schedule, End::Time(ms(1000))));
     let outcome = in_loops(nonblocking, 1..=threads_max, &how);
     check(&outcome);
     let threads = outcome.driver_threads.unwrap().threads;

@@ -10,7 +10,7 @@ use load::{
     VirtualClock,
 };
 
-use super::{Flock, KINDS, WAYS, Way, check, drive_population, ms, plain, run, us};
+use super::{Flock, KINDS, WAYS, Way, after, check, drive_population, ms, on, plain, run, us};
 
 /// One user over two connections: the first serves it all the time, the other is free. The operation that ends with
 /// the window is no longer in it.
@@ -47,10 +47,7 @@ fn connections_of_unlike_use_have_unlike_accounts() {
 #[test]
 fn idle_time_is_separate() {
     for way in WAYS {
-        let how = Drive {
-            ramp_up: RampUp::Time(ms(40)),
-            ..plain(5, ms(120))
-        };
+        let how = after(RampUp::Time(ms(40)), plain(5, ms(120)));
         let mock = Mock::new().latency(ms(2));
         let outcome = run(way, &mock, 5, Think::Constant(ms(10)), &how);
         for client in &outcome.clients {
@@ -95,10 +92,7 @@ fn the_drivers_delay_is_in_the_accounts() {
         clients: vec![burns(), burns()],
         replace: None,
     };
-    let how = Drive {
-        clock,
-        ..plain(2, ms(100))
-    };
+    let how = on(clock, plain(2, ms(100)));
     let outcome = drive_population(&Flock::new(2, Think::None), pool, KINDS, &how);
     check(&outcome);
     for client in &outcome.clients {

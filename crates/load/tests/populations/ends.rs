@@ -13,9 +13,10 @@ use load::{
 };
 
 use super::{
-    AN_HOUR, Flock, KINDS, Log, WAYS, Way, check_virtual, connections, drive_population, ms, plain,
-    us,
+    AN_HOUR, Flock, KINDS, Log, WAYS, Way, after, check_virtual, connections, drive_population, ms,
+    on, plain, us,
 };
+use testing::Says;
 
 /// The flag is set 300 ms after the clock began. Three connections of 2 ms have executed 150 operations each when
 /// those in progress end; the lead before the common start is 1 ms and 20 µs a thread. Waiting threads check every
@@ -49,11 +50,9 @@ fn the_stop_flag_ends_who_waits_and_who_works() {
         let outcome = drive_population(&flock, connections(way, &mock, 3, &log), KINDS, &how);
         check_virtual(&outcome);
         assert!(outcome.interrupted && outcome.fatal.is_none());
-        assert_eq!(
-            (outcome.operations(), outcome.elapsed, time.elapsed()),
-            (completed, elapsed, ended),
-            "{way:?}, {think:?}"
-        );
+        assert_eq!(outcome.operations(), completed, "{way:?}, {think:?}");
+        assert_eq!(outcome.elapsed, elapsed, "{way:?}, {think:?}");
+        assert_eq!(time.elapsed(), ended, "{way:?}, {think:?}");
     }
 }
 
@@ -65,10 +64,7 @@ fn a_fatal_failure_stops_everyone() {
         let mock = Mock::new().on(&clock).latency(ms(1));
         let flock = Flock::new(9, Think::None);
         let pool = connections(way, &mock.fatal_at(20), 3, &log);
-        let how = Drive {
-            clock,
-            ..plain(9, AN_HOUR)
-        };
+        let how = on(clock, plain(9, AN_HOUR));
         let outcome = drive_population(&flock, pool, KINDS, &how);
         let why = outcome.fatal.unwrap();
         assert_eq!(why, "the mock gives up at operation 20");
@@ -83,10 +79,7 @@ fn a_panic_stops_the_drive_and_hangs_nobody() {
     let (clock, _) = Clock::new_virtual();
     let mock = Mock::new().on(&clock).latency(ms(1)).panic_at(20);
     let blocking = connections(Way::Threads, &mock, 3, &log);
-    let how = Drive {
-        clock,
-        ..plain(9, AN_HOUR)
-    };
+    let how = on(clock, plain(9, AN_HOUR));
     let outcome = drive_population(&flock, blocking, KINDS, &how);
     assert!(outcome.fatal.unwrap().contains("panics at"));
 }
@@ -116,10 +109,7 @@ fn a_server_that_ends_while_all_pause_is_noticed() {
     let (clock, time) = Clock::new_virtual();
     time.at(ms(200), move || drop(far));
     let flock = Flock::new(3, Think::Constant(AN_HOUR));
-    let how = Drive {
-        clock,
-        ..plain(3, AN_HOUR)
-    };
+    let how = on(clock, plain(3, AN_HOUR));
     let outcome = drive_population(&flock, pool, KINDS, &how);
     assert_eq!(outcome.fatal.as_deref(), Some("the server has gone"));
     assert_eq!(time.elapsed(), ms(200));
@@ -142,10 +132,7 @@ fn users_without_work_leave_and_the_window_is_kept() {
     let blocking = (0..4).map(|_| Box::new(Thrice(&served)) as Box<dyn BlockingClient>);
     let flock = Flock::new(10, Think::Constant(ms(5)));
     let pool = Clients::Blocking(blocking.collect());
-    let how = Drive {
-        clock: Clock::new_virtual().0,
-        ..plain(10, ms(600))
-    };
+    let how = on(Clock::new_virtual().0, plain(10, ms(600)));
     let outcome = drive_population(&flock, pool, KINDS, &how);
     assert_eq!((outcome.operations(), outcome.errors()), (30, 0));
     assert!(served.iter().all(|times| times.load(Relaxed) == 4));
@@ -201,17 +188,9 @@ fn what_cannot_be_driven_is_refused_in_one_sentence() {
     for way in WAYS {
         let (clock, _) = Clock::new_virtual();
         let mock = Mock::new().on(&clock).latency(ms(1));
-        let how = Drive {
-            clock,
-            ..plain(5, AN_HOUR)
-        };
+        let how = on(clock, plain(5, AN_HOUR));
         let outcome = drive_population(&Astray, connections(way, &mock, 2, &log), KINDS, &how);
-        assert!(
-            outcome
-                .fatal
-                .unwrap()
-                .contains("operation 3 of kinds 0 to 2")
-        );
+        outcome.fatal.unwrap().says("operation 3 of kinds 0 to 2");
     }
 }
 
@@ -220,10 +199,7 @@ fn what_cannot_be_driven_is_refused_in_one_sentence() {
 fn a_short_window_has_the_rate_of_its_connections() {
     for took in [us(16_200), us(17_200), us(140_000)] {
         for ramp_up in [RampUp::None, RampUp::Time(ms(37))] {
-            let how = Drive {
-                ramp_up,
-                ..plain(4, ms(350))
-            };
+            let how = after(ramp_up, plain(4, ms(350)));
             let mock = Mock::new().latency(took);
             let outcome = super::run(Way::Loop, &mock, 4, Think::None, &how);
             let (per_s, own) = (
@@ -239,10 +215,7 @@ fn a_short_window_has_the_rate_of_its_connections() {
 #[test]
 fn a_stall_at_the_end_is_not_divided_by() {
     let mock = Mock::new().latency(ms(10)).stall(ms(950), ms(20_000));
-    let how = Drive {
-        ramp_up: RampUp::Time(ms(100)),
-        ..plain(2, ms(1000))
-    };
+    let how = after(RampUp::Time(ms(100)), plain(2, ms(1000)));
     let outcome = super::run(Way::Loop, &mock, 2, Think::None, &how);
     assert!(outcome.total().service.max_us() > 15e6);
     let (per_s, done) = (

@@ -3,6 +3,9 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests are tests")]
 
+#[path = "../shared/mod.rs"]
+mod shared;
+
 mod accounts;
 mod ends;
 mod models;
@@ -10,7 +13,7 @@ mod queue;
 mod real_time;
 mod timeouts;
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -21,18 +24,9 @@ use load::{
 };
 use stats::random::Random;
 
-static GO_ON: AtomicBool = AtomicBool::new(false);
+use shared::{AN_HOUR, GO_ON, after, assert_us, check_driver, ms, on, us};
 
-const AN_HOUR: Duration = Duration::from_secs(3600);
 const KINDS: usize = 3;
-
-fn ms(milliseconds: u64) -> Duration {
-    Duration::from_millis(milliseconds)
-}
-
-fn us(microseconds: u64) -> Duration {
-    Duration::from_micros(microseconds)
-}
 
 /// Users who draw kinds and pauses from their own generators.
 struct Flock {
@@ -203,10 +197,7 @@ fn logged(way: Way, mock: &Mock, count: usize, pause: Think, how: &Drive, log: &
     };
     let flock = Flock::new(users, pause);
     let pool = connections(way, &mock.clone().on(&clock), count, log);
-    let how = Drive {
-        clock,
-        ..how.clone()
-    };
+    let how = on(clock, how.clone());
     let outcome = drive_population(&flock, pool, KINDS, &how);
     check_virtual(&outcome);
     outcome
@@ -214,21 +205,7 @@ fn logged(way: Way, mock: &Mock, count: usize, pause: Think, how: &Drive, log: &
 
 fn check_virtual(outcome: &Outcome) {
     check(outcome);
-    assert_eq!(outcome.driver_time(), Duration::ZERO);
-    assert_eq!(
-        (outcome.late_starts, outcome.late_start_max),
-        (0, Duration::ZERO)
-    );
-}
-
-/// Asserts that a latency from a histogram is `want`, to its resolution of three digits.
-#[track_caller]
-fn assert_us(got_us: f64, want: Duration) {
-    let want_us = want.as_nanos() as f64 / 1e3;
-    assert!(
-        (got_us - want_us).abs() <= want_us * 0.002,
-        "{got_us} µs, not {want:?}"
-    );
+    check_driver(outcome);
 }
 
 fn check(outcome: &Outcome) {

@@ -4,7 +4,7 @@ use load::mock::Mock;
 use load::schedule::Ticks;
 use load::{Arrivals, Clock, Drive, Outcome, Progress, RampUp, Schedule, Think};
 
-use super::{Log, WAYS, Way, assert_us, logged, ms, plain, run};
+use super::{Log, WAYS, Way, after, assert_us, logged, ms, plain, run};
 
 fn open(rate_per_s: f64) -> Schedule {
     Schedule::Open {
@@ -25,10 +25,7 @@ fn littles_law_holds_of_the_users() {
         (Way::Threads, 2),
     ] {
         let mock = Mock::new().latency(ms(5));
-        let how = Drive {
-            ramp_up: RampUp::Time(ms(300)),
-            ..plain(40, ms(2000))
-        };
+        let how = after(RampUp::Time(ms(300)), plain(40, ms(2000)));
         let outcome = run(way, &mock, count, Think::Constant(ms(20)), &how);
         let total = outcome.total();
         let (per_s, waited) = match count {
@@ -128,10 +125,7 @@ fn a_stall_beyond_the_end_of_the_window_is_in_the_histograms() {
 fn a_stall_as_long_as_the_window_is_in_the_histograms() {
     for way in WAYS {
         let mock = Mock::new().latency(ms(1)).stall(ms(100), ms(20_000));
-        let how = Drive {
-            ramp_up: RampUp::Time(ms(500)),
-            ..plain(2, ms(8000))
-        };
+        let how = after(RampUp::Time(ms(500)), plain(2, ms(8000)));
         let outcome = run(way, &mock, 2, Think::None, &how);
         assert_eq!((outcome.operations(), outcome.due), (0, 0));
         assert_eq!(outcome.unfinished, 2);

@@ -3,7 +3,7 @@
 use load::mock::Mock;
 use load::{Drive, RampUp, Think};
 
-use super::{Log, WAYS, Way, logged, ms, plain, run};
+use super::{Log, WAYS, Way, after, logged, ms, plain, run};
 
 #[test]
 fn who_waits_is_served_in_the_order_of_asking() {
@@ -64,10 +64,7 @@ fn with_a_connection_each_nobody_waits() {
 #[test]
 fn five_thousand_users_cost_little() {
     let think = Think::Exponential { mean: ms(5000) };
-    let how = Drive {
-        ramp_up: RampUp::Time(ms(500)),
-        ..plain(5000, ms(20_000))
-    };
+    let how = after(RampUp::Time(ms(500)), plain(5000, ms(20_000)));
     let mock = Mock::new().latency(ms(5));
     let outcome = run(Way::Loop, &mock, 64, think, &how);
     let per_s = outcome.operations_per_s().unwrap();

@@ -7,7 +7,7 @@ use load::mock::Mock;
 use load::{Clients, Clock, Drive, Outcome, Think};
 
 use super::{
-    AN_HOUR, Flock, KINDS, Log, Way, assert_us, check_virtual, drive_population, ms, plain, run,
+    AN_HOUR, Flock, KINDS, Log, Way, assert_us, check_virtual, drive_population, ms, on, plain, run,
 };
 
 const HANG: Duration = Duration::from_secs(60);
@@ -33,10 +33,7 @@ fn a_hanging_connection_is_replaced_and_its_user_goes_on() {
             Ok(sound.nonblocking(1).unwrap().remove(0))
         })),
     };
-    let how = Drive {
-        clock,
-        ..limited(10, ms(3000))
-    };
+    let how = on(clock, limited(10, ms(3000)));
     let outcome = drive_population(&Flock::new(10, Think::None), pool, KINDS, &how);
     check_virtual(&outcome);
     let total = outcome.total();
@@ -71,10 +68,7 @@ fn without_a_replacement_the_others_serve_all() {
     };
     // Three users, three connections: the one whose connection is lost has to find another.
     let flock = Flock::new(3, Think::None);
-    let how = Drive {
-        clock,
-        ..limited(3, ms(2500))
-    };
+    let how = on(clock, limited(3, ms(2500)));
     let outcome = drive_population(&flock, pool, KINDS, &how);
     check_virtual(&outcome);
     assert_eq!((outcome.total().timeouts, outcome.connections_lost), (1, 1));
@@ -106,10 +100,7 @@ fn the_last_connection_to_be_lost_ends_the_drive() {
             replace: replace(),
         };
         let flock = Flock::new(5, Think::None);
-        let how = Drive {
-            clock,
-            ..limited(5, AN_HOUR)
-        };
+        let how = on(clock, limited(5, AN_HOUR));
         let outcome = drive_population(&flock, pool, KINDS, &how);
         let fatal = outcome.fatal.unwrap();
         assert!(
@@ -147,10 +138,7 @@ fn interruptible(mock: &Mock, window: Duration) -> Outcome {
     let (clock, _) = Clock::new_virtual();
     let pool = Clients::Blocking(mock.clone().on(&clock).sessions(2));
     let flock = Flock::new(6, Think::Constant(ms(10)));
-    let how = Drive {
-        clock,
-        ..limited(6, window)
-    };
+    let how = on(clock, limited(6, window));
     let outcome = drive_population(&flock, pool, KINDS, &how);
     check_virtual(&outcome);
     outcome

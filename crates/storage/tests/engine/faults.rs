@@ -14,6 +14,7 @@ use storage::run::{ErrorLimit, Rate, Run, Seek, Sizes, Stream, Validation};
 
 use super::common::{KIB, MIB, file, one, recorded, sd, stream, try_run};
 use super::loop_device::LoopDevice;
+use testing::Says;
 
 fn patient(run: Run) -> Run {
     Run {
@@ -70,10 +71,7 @@ fn a_file_cut_off_meanwhile_reads_short() {
     assert!(matches!(fault.what, Fault::Short { done_bytes } if done_bytes < 4096));
     let message = fault.to_string();
     let offset = format!("offset {}", fault.offset_bytes);
-    assert!(
-        message.contains("SD sd1") && message.contains(&offset) && message.contains("short"),
-        "{message}"
-    );
+    message.says_all(&["SD sd1", &offset, "short"]);
 }
 
 #[test]
@@ -114,10 +112,7 @@ fn a_file_that_must_not_be_written_is_not() {
     child.kill().unwrap();
     child.wait().unwrap();
     let refused = refused.unwrap_err().to_string();
-    assert!(
-        refused.contains("SD sd1") && refused.contains("reading and writing"),
-        "{refused}"
-    );
+    refused.says_all(&["SD sd1", "reading and writing"]);
 
     // SAFETY: the name is a C string; the flag allows seals.
     let sealed = unsafe { libc::memfd_create(c"sealed".as_ptr(), libc::MFD_ALLOW_SEALING) };
@@ -194,10 +189,7 @@ fn assert_full(outcome: &Outcome) {
     assert!(outcome.faults_count > 0);
     for fault in &outcome.faults {
         assert_eq!(fault.operation, Operation::Write, "{fault}");
-        assert!(
-            fault.to_string().contains("the file system") && fault.to_string().contains("is full"),
-            "{fault}"
-        );
+        fault.to_string().says_all(&["the file system", "is full"]);
     }
 }
 
@@ -267,17 +259,11 @@ fn what_the_device_does_not_take_is_said_before_anything_is_done() {
     );
     requested.storage[0].open_flags.direct = true;
     let message = try_run(&requested, |_| {}).unwrap_err().to_string();
-    assert!(
-        message.contains("1000") && message.contains("multiple"),
-        "{message}"
-    );
+    message.says_all(&["1000", "multiple"]);
     requested.streams[0].sizes = Sizes::Fixed(4096);
     requested.storage[0].offset_bytes = 100;
     let message = try_run(&requested, |_| {}).unwrap_err().to_string();
-    assert!(
-        message.contains("offset=") && message.contains("100"),
-        "{message}"
-    );
+    message.says_all(&["offset=", "100"]);
 }
 
 #[test]

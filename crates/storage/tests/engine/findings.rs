@@ -9,6 +9,7 @@ use storage::execution::{notes, reasons};
 use storage::run::{Arrivals, Rate, Run, Seek};
 
 use super::common::{MIB, fast, mocked, of_size, run, stream};
+use testing::Says;
 
 /// Reads of 4 KiB that bypass the page cache, evenly spaced; the first of ten seconds does not count.
 fn paced(iops: f64) -> Run {
@@ -67,11 +68,7 @@ fn a_backlog_of_the_warm_up_is_named_where_it_exceeds_the_rate() {
     assert!(outcome.rate_iops() > 1300.0, "{}", outcome.rate_iops());
     let message = message(&requested, &outcome, &device(outcome.rate_iops()));
     assert_eq!(message.len(), 1, "{message:?}");
-    assert!(
-        message[0].contains("times the requested rate of 1000.0/s"),
-        "{}",
-        message[0]
-    );
+    message[0].says("times the requested rate of 1000.0/s");
 }
 
 #[test]
@@ -82,10 +79,7 @@ fn a_stop_of_the_driver_is_noted_and_a_long_one_invalid() {
     };
     let outcome = stopped(2);
     let message = message(&paced(1000.0), &outcome, &device(1000.0));
-    assert!(
-        message[0].contains("the driver was stopped for 2.0 s of 10.0 s"),
-        "{message:?}"
-    );
+    message[0].says("the driver was stopped for 2.0 s of 10.0 s");
     assert!(message[1].contains("more than 1 ms late"), "{message:?}");
     assert!(reasons(&outcome).is_empty());
     let [Remark::DriverStopped { stopped_s, .. }] = reasons(&stopped(4))[..] else {
@@ -99,14 +93,8 @@ fn a_device_that_others_use_is_named_with_both_counts() {
     let outcome = mocked(&paced(100.0), &fast());
     let of = |read_iops, requested: &Run| message(requested, &outcome, &device(read_iops));
     let shared = of(400.0, &paced(100.0));
-    assert!(
-        shared[0].contains("others had 75 % of the device's requests"),
-        "{shared:?}"
-    );
-    assert!(
-        shared[0].contains("3600 requests, of which 900"),
-        "{shared:?}"
-    );
+    shared[0].says("others had 75 % of the device's requests");
+    shared[0].says("3600 requests, of which 900");
     assert!(of(110.0, &paced(100.0)).is_empty());
     // With the page cache the device reads ahead for the run itself.
     let mut cached = paced(100.0);
@@ -119,10 +107,7 @@ fn reads_that_the_device_knows_nothing_of_are_named() {
     let outcome = mocked(&paced(1000.0), &fast());
     let holes = message(&paced(1000.0), &outcome, &device(0.5));
     assert_eq!(holes.len(), 1);
-    assert!(
-        holes[0].contains("9000 reads of the test were 4 requests at the device"),
-        "{holes:?}"
-    );
+    holes[0].says("9000 reads of the test were 4 requests at the device");
     let unknown = message(&paced(1000.0), &outcome, &Rates::default());
     assert!(unknown.is_empty(), "{unknown:?}");
 }
@@ -146,9 +131,6 @@ fn a_run_that_ends_in_its_first_interval_has_figures() {
         assert_eq!(outcome.counted, outcome.elapsed);
         assert!(outcome.rate_iops() > 70_000.0, "{}", outcome.rate_iops());
         let message = message(&requested, &outcome, &Rates::default());
-        assert!(
-            message[0].contains("its figures are of all of it"),
-            "{message:?}"
-        );
+        message[0].says("its figures are of all of it");
     }
 }

@@ -11,6 +11,7 @@ use storage::engine::{Ended, Fault, Operation, Outcome, Proofs, TraceRecord};
 use storage::run::{Journal, Rate, Run, Seek, Sizes, Stream, Validation, WeightedSize};
 
 use super::common::{KIB, MIB, file, one, sd, stream, try_run, until};
+use testing::Says;
 
 pub const BLOCK: u64 = 4 * KIB;
 pub const SIZE: u64 = 2 * MIB;
@@ -113,10 +114,8 @@ fn damaged(validation: Validation, damage: impl Fn(&Path)) -> Outcome {
     let path = file(folder.path(), "data", SIZE);
     let proofs = Proofs::default();
     let written = with(&writes_all(&path, validation.clone()), &proofs);
-    assert_eq!(
-        (written.ended, written.faults_count),
-        (Ended::StreamsDone, 0)
-    );
+    assert_eq!(written.ended, Ended::StreamsDone);
+    assert_eq!(written.faults_count, 0);
     let read = with(&reads_all(&path, validation.clone()), &proofs);
     assert_eq!((read.faults_count, read.blocks_proven), (0, SIZE / BLOCK));
     with(&writes_all(&path, validation.clone()), &proofs);
@@ -130,19 +129,15 @@ fn a_changed_byte_is_found_with_its_place() {
     let outcome = damaged(Validation::default(), |path| {
         change(path, at, b"\xff\x00\xff")
     });
-    assert_eq!(
-        (outcome.faults_count, outcome.blocks_proven),
-        (1, SIZE / BLOCK - 1)
-    );
+    assert_eq!(outcome.faults_count, 1);
+    assert_eq!(outcome.blocks_proven, SIZE / BLOCK - 1);
     let fault = &outcome.faults[0];
     // The operation is the I/O's, and the position that of a sector in it.
     assert_eq!(fault.operation, Operation::Read);
     assert!((fault.offset_bytes..fault.offset_bytes + fault.size_bytes).contains(&at));
     let message = fault.to_string();
     let where_to_look = format!("corrupted block at offset {}:", 17 * BLOCK + 512 * 3);
-    for part in ["SD sd1", &where_to_look, "corrupted block", "byte 30"] {
-        assert!(message.contains(part), "{message:?} does not say {part:?}");
-    }
+    message.says_all(&["SD sd1", &where_to_look, "corrupted block", "byte 30"]);
 }
 
 #[test]
@@ -151,10 +146,7 @@ fn a_block_in_the_wrong_place_and_a_lost_write_are_named() {
         change(path, 9 * BLOCK, &block_at(path, 8 * BLOCK));
     });
     let message = outcome.faults[0].to_string();
-    assert!(
-        message.contains(&format!("carries the address {}", 8 * BLOCK)),
-        "{message}"
-    );
+    message.says(&format!("carries the address {}", 8 * BLOCK));
 
     let folder = tempfile::tempdir().unwrap();
     let path = file(folder.path(), "data", SIZE);
@@ -165,10 +157,7 @@ fn a_block_in_the_wrong_place_and_a_lost_write_are_named() {
     change(&path, 5 * BLOCK, &old);
     let outcome = with(&writes_all(&path, Validation::default()), &proofs);
     let message = outcome.faults[0].to_string();
-    assert!(
-        message.contains("of generation 1, but 2 was written last"),
-        "{message}"
-    );
+    message.says("of generation 1, but 2 was written last");
     assert_eq!(
         outcome.faults[0].operation,
         Operation::Read,
@@ -269,10 +258,8 @@ fn a_journal_proves_what_an_earlier_execution_wrote() {
         journal.recover_only = true;
     }
     let proven = with(&reads_all(&path, recovering.clone()), &Proofs::default());
-    assert_eq!(
-        (proven.blocks_proven, proven.faults_count),
-        (SIZE / BLOCK, 0)
-    );
+    assert_eq!(proven.blocks_proven, SIZE / BLOCK);
+    assert_eq!(proven.faults_count, 0);
     assert_eq!(
         proven.all_cells[0].all().operations,
         0,
@@ -338,10 +325,8 @@ fn a_killed_execution_is_recovered() {
     let [found] = &outcome.recovered[..] else {
         panic!("{:?}", outcome.recovered);
     };
-    assert_eq!(
-        (found.proven, found.corrupted),
-        (done.difference(&pending).count() as u64, 0)
-    );
+    assert_eq!(found.proven, done.difference(&pending).count() as u64);
+    assert_eq!(found.corrupted, 0);
     let PendingWrites {
         count,
         new,
@@ -400,10 +385,7 @@ fn what_cannot_be_validated_is_refused() {
     twice.storage.push(sd("sd2", &path));
     twice.streams.push(stream("wd2", 1));
     let refused = message(&twice);
-    assert!(
-        refused.contains("the same file or device as SD sd1"),
-        "{refused}"
-    );
+    refused.says("the same file or device as SD sd1");
     twice.storage[0].content.validation = None;
     twice
         .streams

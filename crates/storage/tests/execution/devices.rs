@@ -5,6 +5,7 @@ use storage::execution::Completion;
 
 use super::loop_device::LoopDevice;
 use super::{Played, Workspace};
+use testing::Says;
 
 const MIB: u64 = 1 << 20;
 
@@ -104,9 +105,6 @@ fn files_that_there_is_no_room_for_are_not_begun() {
     let place = Workspace::new();
     let text = "sd=sd1,lun=$dir/f,size=900000t\nrd=rd1,sd=sd1,iorate=100,elapsed=2\n";
     let message = place.play(text).ended.unwrap_err().to_string();
-    assert!(
-        message.contains("need 989560464998400000 bytes") && message.contains("are free"),
-        "{message}"
-    );
+    message.says_all(&["need 989560464998400000 bytes", "are free"]);
     assert!(!place.path("f").exists());
 }

@@ -5,6 +5,7 @@ use storage::language::simulation;
 use storage::run::{Rate, curve_rate_iops};
 
 use super::{Onlooker, Workspace};
+use testing::Says;
 
 const TWO_RUNS: &str =
     "sd=sd1,lun=$dir/f\nwd=wd1,sd=sd1,rdpct=50\nrd=rd1,wd=wd1,iorate=(300,200),elapsed=2\n";
@@ -90,10 +91,8 @@ fn a_response_time_or_the_monitor_file_ends_the_list() {
     let place = Workspace::new();
     place.file("f", 1 << 20);
     let slow = place.mock(&TWO_RUNS.replace("elapsed=2", "elapsed=2,stopcurve=0.0000001"));
-    assert_eq!(
-        (slow.ended.unwrap(), slow.onlooker.done.len()),
-        (Completion::ResponseTime, 1)
-    );
+    assert_eq!(slow.ended.unwrap(), Completion::ResponseTime);
+    assert_eq!(slow.onlooker.done.len(), 1);
 
     let text = format!(
         "monitor=$dir/m\n{}",
@@ -106,10 +105,8 @@ fn a_response_time_or_the_monitor_file_ends_the_list() {
             ..Onlooker::default()
         },
     );
-    assert_eq!(
-        (ended.ended.unwrap(), ended.onlooker.done.len()),
-        (Completion::Monitor, 1)
-    );
+    assert_eq!(ended.ended.unwrap(), Completion::Monitor);
+    assert_eq!(ended.onlooker.done.len(), 1);
     // After the first interval only its last I/Os complete.
     let summary = place.page("summary");
     assert!(!summary.contains("           3 "), "{summary}");
@@ -124,10 +121,8 @@ fn a_monitor_file_of_before_ends_nothing() {
     let yesterday = SystemTime::now() - Duration::from_secs(86_400);
     monitor.unwrap().set_modified(yesterday).unwrap();
     let played = place.mock(&format!("monitor=$dir/m\n{TWO_RUNS}"));
-    assert_eq!(
-        (played.ended.unwrap(), played.onlooker.done.len()),
-        (Completion::Whole, 2)
-    );
+    assert_eq!(played.ended.unwrap(), Completion::Whole);
+    assert_eq!(played.onlooker.done.len(), 2);
 }
 
 #[test]
@@ -139,11 +134,9 @@ fn failures_are_on_the_pages() {
         matches!(error, ExecutionError::Engine(_)) && error.to_string().contains("SD sd1"),
         "{error}"
     );
-    assert!(
-        place
-            .page("summary")
-            .contains("Vdbench execution ended: SD sd1")
-    );
+    place
+        .page("summary")
+        .says("Vdbench execution ended: SD sd1");
     assert!(!place.page("status").contains("Vdbench complete"));
     assert!(!place.path("f").exists(), "nothing is made");
 }
@@ -155,10 +148,7 @@ fn missed_shares_end_the_list_on_request() {
     // Two I/Os per second cannot be shared as 50.5 to 49.5.
     let text = "abort_failed_skew=0.0001\nsd=sd1,lun=$dir/f\nwd=wd1,sd=sd1,skew=50.5\nwd=wd2,sd=sd1\nrd=rd1,wd=*,iorate=30,elapsed=2\n";
     let error = place.mock(text).ended.unwrap_err().to_string();
-    assert!(
-        error.contains("is off by") && error.contains("abort_failed_skew="),
-        "{error}"
-    );
+    error.says_all(&["is off by", "abort_failed_skew="]);
 }
 
 /// A corrupted block is reported while the run continues, so that the run can end long before its ten minutes are
@@ -208,13 +198,6 @@ fn a_block_that_a_stranger_wrote_is_found_by_the_next_run() {
     };
     let found = place.play_before(text, onlooker);
     let error = found.ended.unwrap_err().to_string();
-    assert!(
-        error.contains("the run rd2 failed") && error.contains("20480"),
-        "{error}"
-    );
-    assert!(
-        place.page("errorlog").contains("SD sd1"),
-        "{}",
-        place.page("errorlog")
-    );
+    error.says_all(&["the run rd2 failed", "20480"]);
+    place.page("errorlog").says("SD sd1");
 }

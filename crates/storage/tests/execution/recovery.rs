@@ -6,6 +6,7 @@ use stats::random::mix;
 use storage::execution::{Completion, ExecutionError};
 
 use super::{Played, Workspace};
+use testing::Says;
 
 const BLOCK: usize = 4096;
 /// Blocks of the file, the first half written.
@@ -75,11 +76,7 @@ fn state(place: &Workspace) -> [Vec<u8>; 3] {
 }
 
 fn assert_reported(place: &Workspace, played: &Played, said: &str) {
-    assert!(
-        played.onlooker.shown.contains(said),
-        "{}",
-        played.onlooker.shown
-    );
+    played.onlooker.shown.says(said);
     for page in ["summary", "totals", "logfile"] {
         assert!(
             place.page(page).contains(said),
@@ -127,11 +124,7 @@ fn verified_and_pending_blocks_are_reported() {
     // A recovery before work reports the same, and then the figures.
     let played = place.play(&list("recover"));
     assert_eq!(*played.ended.as_ref().unwrap(), Completion::Whole);
-    assert!(
-        played.onlooker.shown.contains(&said),
-        "{}",
-        played.onlooker.shown
-    );
+    played.onlooker.shown.says(&said);
     assert!(place.page("summary").contains("avg_"));
 }
 
@@ -147,10 +140,7 @@ fn what_holds_neither_old_nor_new_data_is_no_success() {
     else {
         panic!("{:?}", played.ended);
     };
-    assert!(
-        first.contains("offset 12288") && first.contains("not a block of dbdyno"),
-        "{first}"
-    );
+    first.says_all(&["offset 12288", "not a block of dbdyno"]);
     let said = format!(
         "{} blocks verified, 2 corrupted; 3 more had a pending write: 1 with the new data, 1 with an incomplete first write, 1 \
          corrupted",

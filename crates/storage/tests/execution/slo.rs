@@ -6,6 +6,7 @@ use storage::execution::{Completion, ExecutionError, Slo};
 use storage::run::Rate;
 
 use super::{Played, Workspace};
+use testing::Says;
 
 /// A device with at most 2000 I/Os per second, and nine counted of ten seconds.
 const CAPPED: &str =
@@ -89,10 +90,7 @@ fn a_time_that_no_rate_holds_fails_with_the_reason() {
     let played = searched(CAPPED, "p99=1us", &MockDevice::of(1, SERVICE));
     let error = played.ended.unwrap_err();
     assert!(matches!(error, ExecutionError::Missed { .. }), "{error}");
-    assert!(
-        error.to_string().contains("even 133.3/s did not"),
-        "{error}"
-    );
+    error.to_string().says("even 133.3/s did not");
     assert!(played.onlooker.done[0].is_missed);
 }
 
@@ -101,10 +99,7 @@ fn too_few_ios_decide_nothing() {
     let slow = MockDevice::of(1, Duration::from_millis(50));
     let played = searched(CAPPED, "p99=1s", &slow);
     let error = played.ended.unwrap_err().to_string();
-    assert!(
-        error.contains("p99 cannot be judged: it needs 1000 I/Os") && error.contains("20.0/s"),
-        "{error}"
-    );
+    error.says_all(&["p99 cannot be judged: it needs 1000 I/Os", "20.0/s"]);
 }
 
 /// The machine is late and not the device, so nothing is said of the device.
@@ -114,10 +109,7 @@ fn a_late_machine_decides_nothing() {
     let halting = MockDevice::of(1, SERVICE).with_halt(at, length);
     let played = searched(CAPPED, "p99=20ms", &halting);
     let error = played.ended.unwrap_err().to_string();
-    assert!(
-        error.contains("p99=20ms cannot be judged at") && error.contains("late"),
-        "{error}"
-    );
+    error.says_all(&["p99=20ms cannot be judged at", "late"]);
     assert!(played.onlooker.done[0].is_missed);
 }
 
@@ -142,10 +134,7 @@ fn lists_that_change_their_rate_are_refused() {
         let refused = Slo::check(&place.script(&text).runs)
             .unwrap_err()
             .to_string();
-        assert!(
-            refused.contains("cannot be searched") && refused.contains(said),
-            "{refused}"
-        );
+        refused.says_all(&["cannot be searched", said]);
     }
     let fine = place.script(&format!("precondition=1\n{CAPPED}"));
     assert!(Slo::check(&fine.runs).is_ok());

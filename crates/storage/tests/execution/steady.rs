@@ -1,6 +1,7 @@
 use storage::execution::{Completion, Decides};
 
 use super::{Onlooker, Workspace};
+use testing::Says;
 
 /// A rate far below any limit, evenly spaced, so that the response time is judged.
 const RD: &str = "rd=rd1,sd=sd1,iorate=300,distribution=deterministic,elapsed=2";
@@ -31,11 +32,7 @@ fn everything_is_written_over_before_the_first_run() {
         .chunks(4096)
         .filter(|block| block.iter().all(|b| *b == 0));
     assert_eq!(holes.count(), 0, "no block is left as it was");
-    assert!(
-        place
-            .page("summary")
-            .contains("Starting RD=SD_precondition")
-    );
+    place.page("summary").says("Starting RD=SD_precondition");
 }
 
 #[test]
@@ -75,10 +72,8 @@ fn a_matrix_is_gone_through_in_rounds_and_judged_by_one_run() {
         (small, "xfersize=4k", Decides::ForAll),
     ] {
         let steadiness = done.steadiness.as_ref().unwrap();
-        assert_eq!(
-            (done.run.loops.as_str(), steadiness.decides),
-            (loops, decides)
-        );
+        assert_eq!(done.run.loops.as_str(), loops);
+        assert_eq!(steadiness.decides, decides);
         assert_eq!(steadiness.values.len(), 5);
         assert!(
             done.findings[0].starts_with(&format!("rd1 {loops}")),
@@ -99,10 +94,7 @@ fn a_matrix_is_gone_through_in_rounds_and_judged_by_one_run() {
         (1..=5).flat_map(|round| ["8k", "4k"].map(|size| format!("xfersize={size} round={round}")));
     let expected: Vec<String> = expected.collect();
     assert_eq!(begun, expected, "{summary}");
-    assert!(
-        summary.contains("which decides for the matrix"),
-        "{summary}"
-    );
+    summary.says("which decides for the matrix");
 }
 
 /// Runs that began are stored, the others have no figures, and the list continues.

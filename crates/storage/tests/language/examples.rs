@@ -38,10 +38,8 @@ fn curves_and_loops_are_expanded_as_shown() {
         shares_observed: true,
     };
     assert_eq!(point.rate, Rate::Curve(expected));
-    assert_eq!(
-        (point.storage[0].threads, &point.streams[0].sizes),
-        (1, &Sizes::Fixed(8192))
-    );
+    assert_eq!(point.storage[0].threads, 1);
+    assert_eq!(point.streams[0].sizes, Sizes::Fixed(8192));
     let last = script.runs.last().unwrap();
     assert_eq!(last.storage[0].threads, 4);
     assert!(last.storage[0].open_flags.direct);
@@ -60,14 +58,10 @@ fn plain_runs_are_as_shown() {
         panic!("two runs")
     };
     // Both outputs end with avg_2-5.
-    assert_eq!(
-        (max.intervals(), max.first_counted_interval()),
-        (Some(5), 2)
-    );
-    assert_eq!(
-        (paced.intervals(), paced.first_counted_interval()),
-        (Some(5), 2)
-    );
+    assert_eq!(max.intervals(), Some(5));
+    assert_eq!(max.first_counted_interval(), 2);
+    assert_eq!(paced.intervals(), Some(5));
+    assert_eq!(paced.first_counted_interval(), 2);
     assert_eq!(paced.storage[0].threads, 16);
     assert_eq!(paced.streams[0].read_pct, 70.0);
     // Without a size no file needs a format.
@@ -182,17 +176,11 @@ fn appendix_f_of_the_published_study_has_its_31_runs() {
     assert_eq!(script.runs.len(), 31);
     assert_eq!(listed(&script.runs), shown("appendix_f.runs"));
     for run in &script.runs {
-        assert_eq!(
-            (run.storage.len(), run.streams.len()),
-            (10, 10),
-            "{}",
-            run.name
-        );
+        assert_eq!(run.storage.len(), 10, "{}", run.name);
+        assert_eq!(run.streams.len(), 10, "{}", run.name);
         let sd10 = &run.storage[9];
-        assert_eq!(
-            (sd10.name.as_str(), sd10.path.as_path()),
-            ("sd10", Path::new("/data/mpath10.dat"))
-        );
+        assert_eq!(sd10.name.as_str(), "sd10");
+        assert_eq!(sd10.path.as_path(), Path::new("/data/mpath10.dat"));
         assert_eq!(sd10.size_bytes, Some(100 << 30));
         assert!(
             run.storage
@@ -226,12 +214,8 @@ fn appendix_f_of_the_published_study_has_its_31_runs() {
         };
         for (index, stream) in run.streams.iter().enumerate() {
             assert_eq!(stream.storage, [index]);
-            assert_eq!(
-                (stream.read_pct, stream.seek),
-                (read_pct, seek),
-                "{}",
-                run.name
-            );
+            assert_eq!(stream.read_pct, read_pct, "{}", run.name);
+            assert_eq!(stream.seek, seek, "{}", run.name);
             assert_eq!((&stream.sizes, stream.share), (&Sizes::Fixed(8192), 0.1));
         }
     }

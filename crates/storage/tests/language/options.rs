@@ -3,6 +3,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use storage::language::{CommandLine, Repeat, Script, command_line, script};
+use testing::Says;
 
 fn command(line: &str) -> Result<CommandLine, String> {
     let arguments: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
@@ -31,27 +32,15 @@ fn options_are_read_as_they_are_written() {
     let all = command("-f a b -o out.tod -s -e 60 -i5 -w 1m -vr -j -l 3 dir=/d -m 4 + elapsed=2")
         .unwrap();
     assert_eq!(all.files, [PathBuf::from("a"), PathBuf::from("b")]);
-    assert_eq!(
-        (all.output.as_deref(), all.simulate),
-        (Some("out.tod"), true)
-    );
-    assert_eq!(
-        (
-            all.variables[0].name.as_str(),
-            all.variables[0].value.as_str()
-        ),
-        ("dir", "/d")
-    );
+    assert_eq!(all.output.as_deref(), Some("out.tod"));
+    assert!(all.simulate);
+    assert_eq!(all.variables[0].name.as_str(), "dir");
+    assert_eq!(all.variables[0].value.as_str(), "/d");
     assert_eq!(all.extra, ["elapsed=2"]);
     let overrides = all.overrides;
-    assert_eq!(
-        (
-            overrides.elapsed_s,
-            overrides.interval_s,
-            overrides.warmup_s
-        ),
-        (Some(60), Some(5), Some(60))
-    );
+    assert_eq!(overrides.elapsed_s, Some(60));
+    assert_eq!(overrides.interval_s, Some(5));
+    assert_eq!(overrides.warmup_s, Some(60));
     assert!(overrides.validation.unwrap().read_after_write);
     assert!(overrides.journal.is_some());
     assert_eq!(overrides.repeat, Some(Repeat::Times(3)));
@@ -78,25 +67,17 @@ fn options_that_are_not_known_are_refused() {
 fn files_are_read_one_after_the_other_with_variables() {
     let script = read("-f sd rd dir=/data name=n size=1g", &[SD, RD]).unwrap();
     let sd = &script.runs[0].storage[0];
-    assert_eq!(
-        (sd.path.as_path(), sd.size_bytes),
-        (Path::new("/data/n.dat"), Some(1 << 30))
-    );
+    assert_eq!(sd.path.as_path(), Path::new("/data/n.dat"));
+    assert_eq!(sd.size_bytes, Some(1 << 30));
     let unused = read("-f sd rd dir=/data name=n size=1g sizes=3", &[SD, RD]).unwrap_err();
-    assert!(
-        unused.contains("the variable sizes is set but not used"),
-        "{unused}"
-    );
+    unused.says("the variable sizes is set but not used");
     let missing = read("-f sd rd dir=/data name=n", &[SD, RD]).unwrap_err();
     assert_eq!(
         missing,
         "sd:1: the variable size has no value; give size=VALUE on the command line"
     );
     let absent = read("-f none", &[]).unwrap_err();
-    assert!(
-        absent.contains("the parameter file none cannot be read"),
-        "{absent}"
-    );
+    absent.says("the parameter file none cannot be read");
 }
 
 #[test]
@@ -154,8 +135,6 @@ fn hosts_stand_for_this_machine() {
     let text = "hd=default,jvms=4,shell=ssh\nhd=localhost,vdbench=/opt\nsd=sd_$host,lun=/d/!host.#host\nrd=rd1,sd=*,iorate=1";
     let script = read("-f p", &[("p", text)]).unwrap();
     let sd = &script.runs[0].storage[0];
-    assert_eq!(
-        (sd.name.as_str(), sd.path.as_path()),
-        ("sd_localhost", Path::new("/d/localhost.0"))
-    );
+    assert_eq!(sd.name.as_str(), "sd_localhost");
+    assert_eq!(sd.path.as_path(), Path::new("/d/localhost.0"));
 }

@@ -6,15 +6,15 @@ use storage::run::{
 };
 
 use super::{only_run, read, refusal, runs};
+use testing::Says;
 
 #[test]
 fn a_blank_ends_what_counts_of_a_line() {
     let run = only_run("", "xfersize=8k, rdpct=0", "elapsed=60, interval=5");
     assert_eq!(run.streams[0].sizes, Sizes::Fixed(8192));
-    assert_eq!(
-        (run.streams[0].read_pct, run.elapsed_s, run.interval_s),
-        (100.0, Some(60), 1)
-    );
+    assert_eq!(run.streams[0].read_pct, 100.0);
+    assert_eq!(run.elapsed_s, Some(60));
+    assert_eq!(run.interval_s, 1);
 }
 
 /// The original ignores these comments silently, and so does a list without an error.
@@ -139,18 +139,13 @@ fn sections_have_an_order() {
 fn keywords_and_words_may_be_cut_short() {
     let text = "con=no\nsd=sd1,lun=/d/f,si=1g,th=2\nwd=wd1,sd=sd1,xf=8k,rdp=30,se=seq,sk=100\nrd=rd1,wd=wd1,io=100,el=1m,in=5,dist=d,pa=2m";
     let run = &runs(text)[0];
-    assert_eq!(
-        (run.storage[0].size_bytes, run.storage[0].threads),
-        (Some(1 << 30), 2)
-    );
-    assert_eq!(
-        (run.streams[0].seek, run.streams[0].read_pct),
-        (Seek::Sequential, 30.0)
-    );
-    assert_eq!(
-        (run.elapsed_s, run.interval_s, run.pause_s),
-        (Some(60), 5, 0)
-    );
+    assert_eq!(run.storage[0].size_bytes, Some(1 << 30));
+    assert_eq!(run.storage[0].threads, 2);
+    assert_eq!(run.streams[0].seek, Seek::Sequential);
+    assert_eq!(run.streams[0].read_pct, 30.0);
+    assert_eq!(run.elapsed_s, Some(60));
+    assert_eq!(run.interval_s, 5);
+    assert_eq!(run.pause_s, 0);
     assert_eq!(run.arrivals, Arrivals::Deterministic);
 }
 
@@ -172,10 +167,7 @@ fn shares_are_requested_or_equal() {
     assert_eq!(shares("(wd1,wd4)"), [0.6, 0.4]);
     assert_eq!(shares("(wd2,wd3)"), [0.5, 0.5]);
     let alone = refusal(&format!("{wds}rd=rd1,iorate=max,wd=wd1"));
-    assert!(
-        alone.contains("Total skew must add up to 100: 60.00"),
-        "{alone}"
-    );
+    alone.says("Total skew must add up to 100: 60.00");
     let all = refusal(&format!("{wds}rd=rd1,iorate=max,wd=*"));
     assert!(all.contains("nothing is left"), "{all}");
 }
@@ -248,14 +240,10 @@ fn sds_are_taken_singly_growing_and_in_sets() {
 fn an_rd_needs_no_wd() {
     let run =
         &runs("sd=sd1,lun=/d/f\nwd=default,xfersize=16k\nrd=rd1,sd=sd1,iorate=max,rdpct=0")[0];
-    assert_eq!(
-        (run.streams[0].workload.as_str(), &run.streams[0].sizes),
-        ("default", &Sizes::Fixed(16384))
-    );
-    assert_eq!(
-        (run.loops.as_str(), run.streams[0].read_pct),
-        ("rdpct=0", 0.0)
-    );
+    assert_eq!(run.streams[0].workload.as_str(), "default");
+    assert_eq!(run.streams[0].sizes, Sizes::Fixed(16384));
+    assert_eq!(run.loops.as_str(), "rdpct=0");
+    assert_eq!(run.streams[0].read_pct, 0.0);
 }
 
 #[test]
@@ -328,18 +316,15 @@ fn rates_vary_in_pairs_or_follow_the_run_before() {
             steps: vec![step(100.0, 10), step(1000.0, 5)]
         }
     );
-    assert_eq!(
-        (steps.len(), steps[0].arrivals, steps[0].loops.as_str()),
-        (1, Arrivals::Uniform, "")
-    );
+    assert_eq!(steps.len(), 1);
+    assert_eq!(steps[0].arrivals, Arrivals::Uniform);
+    assert_eq!(steps[0].loops.as_str(), "");
 
     let shares =
         runs("sd=sd1,lun=/d/f\nrd=rd1,sd=sd1,iorate=max\nrd=rd2,sd=sd1,iorate=(50%,80%),pause=3");
     assert_eq!(shares[2].rate, Rate::PercentOfPrevious { pct: 80.0 });
-    assert_eq!(
-        (shares[2].loops.as_str(), shares[2].pause_s),
-        ("iorate=80%", 3)
-    );
+    assert_eq!(shares[2].loops.as_str(), "iorate=80%");
+    assert_eq!(shares[2].pause_s, 3);
 }
 
 #[test]
@@ -369,10 +354,8 @@ fn concatenated_sds_are_one_space_with_threads_in_common() {
     assert_eq!(spaces, [["sd2", "sd1"], ["sd1", "sd2"]]);
     assert_eq!(run.threads_shared, Some(8));
     let looped = &runs(&format!("{sds}rd=rd1,sd=*,iorate=max,threads=(4,9)"))[1];
-    assert_eq!(
-        (looped.threads_shared, looped.loops.as_str()),
-        (Some(9), "threads=9")
-    );
+    assert_eq!(looped.threads_shared, Some(9));
+    assert_eq!(looped.loops.as_str(), "threads=9");
     let without = refusal(&format!("{sds}rd=rd1,sd=*,iorate=max"));
     assert!(without.contains("threads= of wd= or rd="), "{without}");
     let proven = &runs(&format!(
@@ -389,18 +372,12 @@ fn what_is_written_and_proven_is_general_or_of_an_sd() {
         sd=sd1,lun=/d/f,journal=/j,dedupsets=10\nrd=rd1,sd=sd1,iorate=1,compratio=(1,4)";
     let script = read(text).unwrap();
     let content = &script.runs[1].storage[0].content;
-    assert_eq!(
-        (
-            script.runs[0].storage[0].content.compression_ratio,
-            content.compression_ratio
-        ),
-        (1.0, 4.0)
-    );
+    assert_eq!(script.runs[0].storage[0].content.compression_ratio, 1.0);
+    assert_eq!(content.compression_ratio, 4.0);
     let dedup = content.dedup.unwrap();
-    assert_eq!(
-        (dedup.ratio, dedup.unit_bytes, dedup.sets),
-        (3.0, 4096, DuplicateSets::Count(10))
-    );
+    assert_eq!(dedup.ratio, 3.0);
+    assert_eq!(dedup.unit_bytes, 4096);
+    assert_eq!(dedup.sets, DuplicateSets::Count(10));
     let validation = content.validation.as_ref().unwrap();
     assert!(validation.read_after_write && validation.no_preread && !validation.ignore_zero_reads);
     let journal = validation.journal.as_ref().unwrap();
@@ -410,17 +387,10 @@ fn what_is_written_and_proven_is_general_or_of_an_sd() {
     );
     let errors = script.runs[0].errors;
     assert_eq!((errors.count_max, errors.after_first_s), (7, Some(60)));
-    assert_eq!(
-        (script.format.policy, script.repeat),
-        (FormatPolicy::Never, Repeat::Times(3))
-    );
-    assert_eq!(
-        (
-            script.histogram.bounds_us.as_slice(),
-            script.histogram.suppress
-        ),
-        ([1000.0].as_slice(), true)
-    );
+    assert_eq!(script.format.policy, FormatPolicy::Never);
+    assert_eq!(script.repeat, Repeat::Times(3));
+    assert_eq!(script.histogram.bounds_us.as_slice(), [1000.0].as_slice());
+    assert!(script.histogram.suppress);
     assert_eq!(
         (script.skew_tolerance_pct, script.monitor.as_deref()),
         (Some(5.0), Some(std::path::Path::new("/tmp/m")))
@@ -430,10 +400,8 @@ fn what_is_written_and_proven_is_general_or_of_an_sd() {
 #[test]
 fn sizes_and_threads_may_be_divided() {
     let run = only_run("size=(10g,4),threads=(64,8)", "", "");
-    assert_eq!(
-        (run.storage[0].size_bytes, run.storage[0].threads),
-        (Some(10 << 28), 8)
-    );
+    assert_eq!(run.storage[0].size_bytes, Some(10 << 28));
+    assert_eq!(run.storage[0].threads, 8);
 }
 
 #[test]

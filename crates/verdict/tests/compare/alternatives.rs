@@ -7,6 +7,7 @@ use stats::random::Random;
 use verdict::contrasts::{Contrasts, Kind, Options, belong_together, contrasts, json};
 
 use crate::runs::{frame, point};
+use testing::Says;
 
 /// Alternatives with these rates, with a spread of one percent.
 fn runs(rates: &[f64], rounds: u32) -> Vec<Run> {
@@ -90,10 +91,7 @@ fn rounds_that_are_not_whole_are_left_out() {
     let partly = found(&runs);
     assert_eq!((partly.rounds, partly.metrics[0].rounds), (4, 3));
     let said = partly.cautions.join("\n");
-    assert!(
-        said.contains("not complete") && said.contains("1 of 4 rounds left out"),
-        "{said}"
-    );
+    said.says_all(&["not complete", "1 of 4 rounds left out"]);
     runs[1].points.truncate(2);
     runs[1].points_planned = 2;
     let few = found(&runs);

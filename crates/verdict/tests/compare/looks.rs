@@ -90,14 +90,9 @@ fn an_effect_that_is_excluded_answers_without_a_verdict() {
         "{row:?}"
     );
     let message = &json(&found, &[], &[])["looks"];
-    assert_eq!(
-        (
-            &message["ended"],
-            &message["answered"],
-            &message["effect_pct"]
-        ),
-        (&"answered".into(), &true.into(), &3.0.into())
-    );
+    assert_eq!(message["ended"], "answered");
+    assert_eq!(message["answered"], true);
+    assert_eq!(message["effect_pct"], 3.0);
 }
 
 /// Pairs after the last analysis have not spent any error rate.

@@ -8,6 +8,7 @@ use stats::random::Random;
 use verdict::contrasts::{Contrasts, Kind, Options, belong_together, contrasts, json};
 
 use crate::runs::{frame, point};
+use testing::Says;
 
 /// A screening of `factors` settings whose first ones change the rate by these ratios, with a spread of one percent.
 fn runs(factors: usize, effects: &[f64], rounds: u32) -> Vec<Run> {
@@ -109,10 +110,7 @@ fn rounds_that_are_not_whole_are_left_out() {
     let found = screened(&runs);
     assert_eq!((found.rounds, found.metrics[0].rounds), (4, 3));
     let said = found.cautions.join("\n");
-    assert!(
-        said.contains("not complete") && said.contains("1 of 4 rounds left out"),
-        "{said}"
-    );
+    said.says_all(&["not complete", "1 of 4 rounds left out"]);
     assert!(!said.contains("of run s-"), "told twice: {said}");
     let effects = found.metrics[0].contrasts.as_ref().unwrap();
     assert_eq!(

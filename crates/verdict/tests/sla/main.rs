@@ -5,6 +5,7 @@ mod runs;
 
 use archive::{Remark, Run, RunState};
 use runs::{both, frame, point, repeated};
+use testing::Says;
 use verdict::sla::{Bound, Judgement, Outcome, Sla, Surety, judge};
 
 /// Judges with a file of one `metric bounds` per line, such as `T611.rows_per_s at_least = 1`.
@@ -162,37 +163,16 @@ fn a_target_without_the_test_is_left_out_aloud() {
 #[test]
 fn what_is_not_there_is_never_passed() {
     let run = both();
-    let cases = [
-        (
-            "T612.operations_per_s at_least = 0",
-            "no point of the test \"T612\" (did you mean \"T611\"?)",
-        ),
-        (
-            "sqlit:T611.operations_per_s at_least = 0",
-            "no target \"sqlit\" (did you mean \"sqlite\"?)",
-        ),
-        (
-            "sqlite:T332.operations_per_s at_least = 0",
-            "no compressed tables",
-        ),
-        (
-            "duckdb:T311.operations_per_s at_least = 0",
-            "no point of the test \"T311\"",
-        ),
-        (
-            "sqlite:T611@8.operations_per_s at_least = 0",
-            "not measured at this level, but at DOP 1 and 4",
-        ),
-        (
-            "sqlite:T611.read_mb_per_s at_most = 1",
-            "no value of read_mb_per_s",
-        ),
-        (
-            "sqlite:T611.service_us_p99 at_most = 1",
-            "no value of service_us_p99",
-        ),
-    ];
-    for (limit, expected) in cases {
+    let cases = r#"
+        T612.operations_per_s at_least = 0 => no point of the test "T612" (did you mean "T611"?)
+        sqlit:T611.operations_per_s at_least = 0 => no target "sqlit" (did you mean "sqlite"?)
+        sqlite:T332.operations_per_s at_least = 0 => no compressed tables
+        duckdb:T311.operations_per_s at_least = 0 => no point of the test "T311"
+        sqlite:T611@8.operations_per_s at_least = 0 => not measured at this level, but at DOP 1 and 4
+        sqlite:T611.read_mb_per_s at_most = 1 => no value of read_mb_per_s
+        sqlite:T611.service_us_p99 at_most = 1 => no value of service_us_p99
+    "#;
+    for (limit, expected) in testing::rows(cases) {
         let why = why(&run, limit);
         assert!(why.contains(expected), "{limit}: {why}");
     }
@@ -217,10 +197,7 @@ fn an_invalid_point_fails_the_limits_that_cover_it_and_only_those() {
     run.points[0].reasons = vec![Remark::TransactionsFailed { errors: 7 }];
     let best = "sqlite:T611.operations_per_s at_least = 1";
     let reason = why(&run, best);
-    assert!(
-        reason.contains("DOP 1 in repetition 1 is invalid: 7 transactions failed"),
-        "{reason}"
-    );
+    reason.says("DOP 1 in repetition 1 is invalid: 7 transactions failed");
     let other = outcome(&run, "sqlite:T611@4.operations_per_s at_least = 1");
     assert!(matches!(other, Outcome::Met(_)));
     let judgement = held(&run, &[best]);

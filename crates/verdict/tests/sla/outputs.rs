@@ -6,6 +6,7 @@ use verdict::sla::{Judgement, json, junit, text};
 
 use super::runs::{both, repeated};
 use super::{held, sla};
+use testing::Says;
 
 const LIMITS: [&str; 6] = [
     "T611.operations_per_s at_least = 2000; reason = \"the shop's <peak> & more\"",
@@ -139,10 +140,7 @@ fn the_junit_document_tells_the_run_and_the_reasons() {
     assert!(message.contains("the shop's <peak> & more"), "{message}");
     assert_eq!(failure.text(), Some(message));
     let error = all(&document, "error")[0].attribute("message").unwrap();
-    assert!(
-        error.contains("the \"sum\" is <wrong> & [31mred\u{fffd}"),
-        "{error}"
-    );
+    error.says("the \"sum\" is <wrong> & [31mred\u{fffd}");
 }
 
 #[test]
