@@ -326,7 +326,7 @@ mod tests {
 
     /// The k-th intervals of both sides are the two slices of a pair.
     #[test]
-    fn the_series_tells_slice_by_slice_what_was_done_when() {
+    fn the_series_has_the_work_of_each_slice() {
         let sides = sides();
         let driven = |number: usize| {
             let side = sides.side(number);

@@ -348,8 +348,8 @@ fn watch(
         let pause = pause(watches, price_s);
         is_over = bell.wait_while(Phase::Watching, Some(pause)) >= Phase::Over;
         look.clear();
-        let asked_ns = clock.now_ns();
-        let mut now_ns = asked_ns;
+        let sent_ns = clock.now_ns();
+        let mut now_ns = sent_ns;
         if is_over {
             if !look_a_last_time(watches, &mut look)? {
                 break;
@@ -361,7 +361,7 @@ fn watch(
             now_ns = clock.now_ns();
         }
         // A sample represents the time since the previous one, without the time in which it was blocked.
-        let answer_ns = now_ns - asked_ns;
+        let answer_ns = now_ns - sent_ns;
         let unseen_ns = if answer_ns > ns(HELD_UP) {
             answer_ns
         } else {

@@ -282,7 +282,19 @@ impl Judge<'_> {
         } else {
             Vec::new()
         };
-        let (sd, n) = (result.sd_log.filter(|_| primary), a.len().min(b.len()));
+        let n = a.len().min(b.len());
+        // The advice is simulated, so only primary metrics have it. It is planned with a spread that is exceeded only in
+        // one of five studies.
+        let sd = result.sd_log.filter(|_| primary);
+        let upper = sd.and_then(|sd| forecast::spread_upper(sd, n).ok());
+        let plan = forecast::Plan {
+            design: self.pairing.design,
+            band,
+            confidence: self.confidence,
+        };
+        let at_end = self
+            .at_end
+            .map(|(pairs, confidence)| (pairs, forecast::Plan { confidence, ..plan }));
         Row {
             title: title(self.a, metric),
             better: metric::better(&metric.figure),
@@ -293,44 +305,16 @@ impl Judge<'_> {
             scatter: (self.a.study.as_ref())
                 .and_then(|study| scatter::scatter(study, metric, &pairs)),
             pairs,
-            // The advice is simulated, so only primary metrics have it.
-            advised: sd.and_then(|sd| self.advised(sd, n, band)),
-            least_effect: sd.and_then(|sd| self.least_effect(sd, n, band)),
-            least_effect_at_end: sd.and_then(|sd| self.least_effect_at_end(sd, n, band)),
+            advised: upper.and_then(|upper| {
+                forecast::repetitions(&plan, upper, 1.0 + self.options.effect).ok()?
+            }),
+            least_effect: upper.and_then(|upper| forecast::least_effect(&plan, upper, n)),
+            least_effect_at_end: (upper.zip(at_end))
+                .and_then(|(upper, (pairs, plan))| forecast::least_effect(&plan, upper, pairs)),
             metric: metric.clone(),
             a: a.into_iter().filter(|v| v.is_finite()).collect(),
             b: b.into_iter().filter(|v| v.is_finite()).collect(),
             result,
-        }
-    }
-
-    /// Repetitions that detect the requested effect, planned with a spread that is exceeded only in one of five
-    /// studies.
-    fn advised(&self, sd_log: f64, n: usize, band: Band) -> Option<usize> {
-        let upper = forecast::spread_upper(sd_log, n).ok()?;
-        forecast::repetitions(&self.plan(band), upper, 1.0 + self.options.effect).ok()?
-    }
-
-    fn least_effect(&self, sd_log: f64, n: usize, band: Band) -> Option<f64> {
-        let upper = forecast::spread_upper(sd_log, n).ok()?;
-        forecast::least_effect(&self.plan(band), upper, n)
-    }
-
-    fn least_effect_at_end(&self, sd_log: f64, n: usize, band: Band) -> Option<f64> {
-        let (pairs, confidence) = self.at_end?;
-        let upper = forecast::spread_upper(sd_log, n).ok()?;
-        let plan = forecast::Plan {
-            confidence,
-            ..self.plan(band)
-        };
-        forecast::least_effect(&plan, upper, pairs)
-    }
-
-    fn plan(&self, band: Band) -> forecast::Plan {
-        forecast::Plan {
-            design: self.pairing.design,
-            band,
-            confidence: self.confidence,
         }
     }
 

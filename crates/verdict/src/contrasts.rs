@@ -32,7 +32,7 @@ pub enum ContrastsError {
     #[error("the runs {0} are not all alternatives of one study; name the study")]
     NotOneStudy(String),
     #[error(
-        "the configurations of study {0} do not vary its settings independently of each other, so no effect can be told"
+        "the configurations of study {0} do not vary its settings independently of each other, so no effect can be separated"
     )]
     NoDesign(String),
     #[error(transparent)]

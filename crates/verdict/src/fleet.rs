@@ -48,7 +48,7 @@ pub enum Call {
     /// Too few systems kept their mix.
     #[serde(rename = "refused: too few systems")]
     TooFew,
-    /// Most systems have another mix than before: what shifted with the update cannot be told from what shifted with the work.
+    /// Most systems have another mix than before: shifts by the update and by the work cannot be separated.
     #[serde(rename = "refused: other mix")]
     OtherMix,
 }

@@ -165,7 +165,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_distribution_tells_count_and_mean_unless_they_are_known_better() {
+    fn a_distribution_gives_count_and_mean_unless_they_are_known_better() {
         let mut histogram = Histogram::new();
         histogram.record_ns(1_000);
         histogram.record_ns(3_000);

@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hits_are_what_was_asked_for_and_not_read() {
+    fn hits_are_pages_requested_and_not_read() {
         let hits = |buffer_gets, pages_read| {
             let execution = Execution {
                 buffer_gets,

@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn shares_are_told_at_the_ends_of_buckets_alone() {
+    fn shares_are_known_at_the_ends_of_buckets_alone() {
         let waits = WaitHistogram {
             counts: Some(vec![90, 0, 6, 4]),
             ..WaitHistogram::default()

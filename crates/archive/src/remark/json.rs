@@ -116,15 +116,15 @@ mod tests {
         let read = |value| serde_json::from_value::<Remark>(value);
         let missing = json!({"code": "text", "text": "a", "more": [1]});
         assert_eq!(read(missing).unwrap(), Remark::Text { text: "a".into() });
-        let told = |value| read(value).unwrap_err().to_string();
-        assert_eq!(told(json!({"code": "text"})), "missing field `text`");
+        let error_of = |value| read(value).unwrap_err().to_string();
+        assert_eq!(error_of(json!({"code": "text"})), "missing field `text`");
         assert_eq!(
-            told(json!({"code": "text", "text": 1})),
+            error_of(json!({"code": "text", "text": 1})),
             "text: invalid type: integer `1`, expected a string"
         );
-        assert_eq!(told(json!({"text": "a"})), "missing field `code`");
+        assert_eq!(error_of(json!({"text": "a"})), "missing field `code`");
         for code in ["tExt", "Text", "text_", "no__think_time", "nosuch", ""] {
-            let error = told(json!({"code": code, "text": "a"}));
+            let error = error_of(json!({"code": code, "text": "a"}));
             assert_eq!(error, format!("there is no remark with the code {code:?}"));
         }
     }

@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_verdict_and_the_rates_behind_it_are_told() {
+    fn a_search_gives_a_verdict_and_its_rates() {
         let search = Search {
             rate_per_s: Some(148.25),
             missed_per_s: Some(151.5),

@@ -294,7 +294,7 @@ mod tests {
     use crate::Remark;
 
     #[test]
-    fn ends_of_ramps_are_told() {
+    fn ends_of_ramps_have_their_reason() {
         let ends = [
             Remark::RampTooSlow {
                 users: 500,

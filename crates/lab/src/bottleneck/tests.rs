@@ -253,7 +253,7 @@ fn being_woken_up_takes_long_where_nobody_leaves_a_processor_free() {
 }
 
 #[test]
-fn who_waits_for_a_processor_is_told_by_who_uses_them() {
+fn waits_for_a_processor_belong_to_its_largest_user() {
     let split = |driver: f64, server: f64| {
         Generated::of(&[
             (Class::Client, driver),
@@ -428,7 +428,7 @@ fn blocked_jobs_of_an_embedded_engine_are_explained_by_the_device() {
 }
 
 #[test]
-fn what_nobody_tells_is_unknown() {
+fn time_that_nobody_reports_is_unknown() {
     let unreported = Generated::of(&[(Class::Unknown, 90.0), (Class::Client, 10.0)]);
     assert_eq!(unreported.resource(), Resource::Unknown);
     assert_eq!(Generated::of(&[]).resource(), Resource::Unknown);

@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_does_not_fit_is_told_with_both_sizes() {
+    fn an_error_names_both_sizes() {
         assert_eq!(words_of_shortage(2 << 30, 2 << 30), None);
         let words = words_of_shortage(3 << 30, 2 << 30).unwrap();
         assert!(

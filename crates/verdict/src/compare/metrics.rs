@@ -22,7 +22,7 @@ pub enum Named {
     /// The rule for plans that name none: the throughput of every test at its best level.
     #[serde(rename = "by rule")]
     ByRule,
-    /// Whoever asked for the comparison, after the run.
+    /// The options of the comparison, after the run.
     #[serde(rename = "afterwards")]
     Afterwards,
 }
@@ -117,10 +117,10 @@ fn throughput(run: &Run, target: &str, test: &str, level: Option<(u32, u32)>) ->
         let mine = run.points.iter();
         mine.filter(|p| p.valid() && any.covers(run, p))
     };
-    let told_by_all = |figure: &str| points().all(|p| p.figures.get(figure).is_some());
+    let is_known_of_all = |figure: &str| points().all(|p| p.figures.get(figure).is_some());
     match points().next() {
-        Some(_) if told_by_all("scaled_queries_per_h") => metric("scaled_queries_per_h"),
-        _ if told_by_all("rows_per_s") => metric("rows_per_s"),
+        Some(_) if is_known_of_all("scaled_queries_per_h") => metric("scaled_queries_per_h"),
+        _ if is_known_of_all("rows_per_s") => metric("rows_per_s"),
         _ => any,
     }
 }

@@ -179,7 +179,7 @@ mod tests {
 
     /// In eight pairs of slices the second one does a tenth more, and B half of A.
     #[test]
-    fn slices_are_told_by_who_was_first() {
+    fn slices_are_divided_by_the_first_side() {
         let of = |is_b: bool| -> Vec<(u64, f64)> {
             let slot = |pair: u64| {
                 let is_second = pair.is_multiple_of(3) != is_b;
@@ -207,6 +207,6 @@ mod tests {
         let mut drained = point(&a);
         drained.work.seconds = Some(0.75);
         assert_eq!(slots(&drained, 100).len(), 7);
-        assert_eq!(rates(&drained).len(), 0, "they begin behind the ramp-up");
+        assert_eq!(rates(&drained).len(), 0, "they begin after the ramp-up");
     }
 }

@@ -63,8 +63,8 @@ fn half_of_the_cores_and_their_licences() {
     let oracle = include_str!("../../../../docs/examples/prices-oracle.toml");
     let list = PriceList::parse("prices.toml", oracle).unwrap();
     let found = saved(&list, &run, left).unwrap();
-    let told: Vec<_> = found.iter().map(|s| (s.fewer, s.amount.list)).collect();
-    assert_eq!(told, [(8.0, 380_000.0), (8.0, 250_800.0)]);
+    let amounts: Vec<_> = found.iter().map(|s| (s.fewer, s.amount.list)).collect();
+    assert_eq!(amounts, [(8.0, 380_000.0), (8.0, 250_800.0)]);
     let exported = &exported(&run, Some(&list))[0];
     let net = exported.saved.as_ref().map(|saved| saved.items[0].net);
     assert_eq!((exported.spare_cores, net), (16, Some(380_000.0)));

@@ -121,7 +121,7 @@ fn a_run_without_an_inventory_is_held_by_its_basic_facts() {
 
 /// Limits of a control group are named, whichever way the run stores its facts.
 #[test]
-fn runs_under_other_caps_are_told_apart() {
+fn runs_under_other_caps_differ() {
     let (mut a, mut b) = (run(PLAN, vec![]), run(PLAN, vec![]));
     a.platform.control_group = Some(ControlGroup::default());
     b.platform.control_group = Some(ControlGroup {

@@ -18,6 +18,10 @@ pub(super) enum Lack {
 
 pub(super) type Found = Result<Pair, Lack>;
 
+fn pair(expected: f64, seen: f64) -> Found {
+    Ok(Pair { expected, seen })
+}
+
 /// Figures of a point, in seconds.
 pub(super) struct Load {
     rate_per_s: f64,
@@ -27,7 +31,18 @@ pub(super) struct Load {
     service_s: f64,
 }
 
+/// The first reason why a point is invalid.
+fn refuse_invalid(point: &Point) -> Result<(), Lack> {
+    let reason = point.reasons.first();
+    reason.map_or(Ok(()), |reason| Err(Lack::Invalid(reason.to_string())))
+}
+
 impl Load {
+    fn of_valid(point: &Point) -> Result<Self, Lack> {
+        refuse_invalid(point)?;
+        Self::of(point).ok_or_else(|| Lack::Invalid("a figure is missing".into()))
+    }
+
     fn of(point: &Point) -> Option<Self> {
         let (service, response) = (&point.histograms.service, &point.histograms.response);
         Some(Self {
@@ -55,11 +70,7 @@ impl Round<'_> {
     }
 
     fn load(&self, role: Role) -> Result<Load, Lack> {
-        let point = self.point(role)?;
-        if let Some(reason) = point.reasons.first() {
-            return Err(Lack::Invalid(reason.to_string()));
-        }
-        Load::of(point).ok_or_else(|| Lack::Invalid("a figure is missing".into()))
+        Load::of_valid(self.point(role)?)
     }
 
     fn think_s(&self) -> f64 {
@@ -69,52 +80,43 @@ impl Round<'_> {
 
 pub(super) fn think_time(round: &Round<'_>) -> Found {
     let (short, long) = (round.load(Role::Users)?, round.load(Role::LongThink)?);
-    Ok(Pair {
-        expected: (2.0 * round.think_s() + long.response_s) / (round.think_s() + short.response_s),
-        seen: short.rate_per_s / long.rate_per_s,
-    })
+    pair(
+        (2.0 * round.think_s() + long.response_s) / (round.think_s() + short.response_s),
+        short.rate_per_s / long.rate_per_s,
+    )
 }
 
 pub(super) fn response_time(round: &Round<'_>) -> Found {
     let users = round.load(Role::Users)?;
-    Ok(Pair {
-        expected: users.jobs,
-        seen: users.rate_per_s * (users.response_s + round.think_s()),
-    })
+    pair(
+        users.jobs,
+        users.rate_per_s * (users.response_s + round.think_s()),
+    )
 }
 
 /// The users have think time, so that a processor that wakes up faster under load does not look like more than twice
 /// the rate.
 pub(super) fn users(round: &Round<'_>) -> Found {
     let (all, half) = (round.load(Role::Users)?, round.load(Role::HalfUsers)?);
-    Ok(Pair {
-        expected: 2.0 * (1.0 + half.response_s / round.think_s()),
-        seen: all.rate_per_s / half.rate_per_s,
-    })
+    pair(
+        2.0 * (1.0 + half.response_s / round.think_s()),
+        all.rate_per_s / half.rate_per_s,
+    )
 }
 
 pub(super) fn offered_rate(round: &Round<'_>) -> Found {
     let open = round.load(Role::Open)?;
-    Ok(Pair {
-        expected: round.parameters.rate_per_s(),
-        seen: open.rate_per_s,
-    })
+    pair(round.parameters.rate_per_s(), open.rate_per_s)
 }
 
 pub(super) fn halves_rate(round: &Round<'_>) -> Found {
     let (first, second) = (round.load(Role::First)?, round.load(Role::Second)?);
-    Ok(Pair {
-        expected: first.rate_per_s,
-        seen: second.rate_per_s,
-    })
+    pair(first.rate_per_s, second.rate_per_s)
 }
 
 pub(super) fn halves_median(round: &Round<'_>) -> Found {
     let (first, second) = (round.load(Role::First)?, round.load(Role::Second)?);
-    Ok(Pair {
-        expected: first.median_s * 1e6,
-        seen: second.median_s * 1e6,
-    })
+    pair(first.median_s * 1e6, second.median_s * 1e6)
 }
 
 /// T(n) = c + n·s: one statement and n of them give c and s, and these the transaction of 2n.
@@ -122,20 +124,14 @@ pub(super) fn statements(round: &Round<'_>) -> Found {
     let ms = |role| Ok(round.load(role)?.service_s * 1e3);
     let (one, many, twice) = (ms(Role::One)?, ms(Role::Many)?, ms(Role::TwiceAsMany)?);
     let n = f64::from(Parameters::STATEMENTS);
-    Ok(Pair {
-        expected: many + (many - one) * n / (n - 1.0),
-        seen: twice,
-    })
+    pair(many + (many - one) * n / (n - 1.0), twice)
 }
 
 /// The difference of two delays excludes the lateness of the server's timer, which is in both.
 pub(super) fn delay(round: &Round<'_>) -> Found {
     let ms = |role| Ok(round.load(role)?.service_s * 1e3);
     let [short, long] = Parameters::DELAYS_MS;
-    Ok(Pair {
-        expected: long - short,
-        seen: ms(Role::LongDelay)? - ms(Role::ShortDelay)?,
-    })
+    pair(long - short, ms(Role::LongDelay)? - ms(Role::ShortDelay)?)
 }
 
 /// The statements always take the same time, so they run in phase with counters.
@@ -145,11 +141,7 @@ pub(super) fn waits(round: &Round<'_>) -> Found {
 }
 
 pub(super) fn slices(point: &Point) -> Found {
-    if let Some(reason) = point.reasons.first() {
-        return Err(Lack::Invalid(reason.to_string()));
-    }
-    let load = Load::of(point).ok_or_else(|| Lack::Invalid("a figure is missing".into()))?;
-    Ok(load.sessions())
+    Ok(Load::of_valid(point)?.sessions())
 }
 
 /// Transactions that the driver counted, and the rows that were added to `before`, whatever else is wrong with the
@@ -194,11 +186,9 @@ fn counted(point: &Point) -> Option<u64> {
 
 /// Median service time of a statement of `mock:`, in microseconds.
 pub(super) fn floor(point: &Point) -> Found {
-    if let Some(reason) = point.reasons.first() {
-        return Err(Lack::Invalid(reason.to_string()));
-    }
-    Ok(Pair {
-        expected: Parameters::MOCK_US,
-        seen: point.histograms.service.percentile_us(50.0),
-    })
+    refuse_invalid(point)?;
+    pair(
+        Parameters::MOCK_US,
+        point.histograms.service.percentile_us(50.0),
+    )
 }

@@ -470,7 +470,7 @@ fn the_interval_is_the_golden_one() {
 
 /// Zero is no figure; more than allowed is as wrong as less, unless less is allowed; counts are exact.
 #[test]
-fn bounds_are_those_that_are_asked_for() {
+fn a_bound_holds_on_its_sides() {
     assert!(agrees(&pairs(&[1.0, 0.0, 1.0, 1.0, 1.0]), Bound::Both).is_broken());
     assert!(agrees(&pairs(&[f64::NAN; 5]), Bound::AtMost).is_broken());
     assert!(agrees(&pairs(&[0.5; 5]), Bound::Both).is_broken());

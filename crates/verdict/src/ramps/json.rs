@@ -14,9 +14,9 @@ pub fn json(ramps: &[Ramps]) -> Value {
 fn of_one(ramps: &Ramps) -> Value {
     let found = &ramps.found;
     let at = |(users, figure): &(u32, Figure)| {
-        let mut told = of_figure(figure);
-        told["users"] = (*users).into();
-        told
+        let mut object = of_figure(figure);
+        object["users"] = (*users).into();
+        object
     };
     value!({
         "target": ramps.target,

@@ -152,7 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_keep_four_digits_and_what_tells_them_from_their_limit() {
+    fn numbers_keep_four_digits_and_differ_from_their_limit() {
         assert_eq!(digits(1234.567, 4), "1,235");
         assert_eq!(digits(0.012345, 4), "0.01235");
         assert_eq!(digits(12.0, 4), "12");

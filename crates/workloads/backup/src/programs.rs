@@ -85,13 +85,8 @@ mod tests {
     /// Four seconds on four processors; other processes used half of them and wrote 100 MB.
     fn point() -> Point {
         let key = PointKey {
-            repetition: 1,
-            step: 1,
             target: 1,
-            test: "BACKUP-TOOL".into(),
-            nodes: 1,
-            jobs: 1,
-            threads: 1,
+            ..PointKey::of("BACKUP-TOOL", 1)
         };
         let mut point = Point::blank(key, String::new(), Component::Database);
         point.figures = Figures {

@@ -423,13 +423,8 @@ mod tests {
     #[test]
     fn codes_name_tables() {
         let base = PointKey {
-            repetition: 1,
-            step: 1,
             target: 1,
-            test: String::new(),
-            nodes: 1,
-            jobs: 1,
-            threads: 1,
+            ..PointKey::of("", 1)
         };
         let keys = lifted_keys(&base);
         assert_eq!(keys.len(), 9);

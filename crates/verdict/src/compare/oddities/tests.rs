@@ -76,7 +76,7 @@ fn found(pairs: &[Pair]) -> Vec<Oddity> {
 }
 
 #[test]
-fn a_block_that_gains_from_the_one_before_is_told_from_the_effect() {
+fn a_block_that_gains_from_the_one_before_is_no_effect() {
     let made = Generated {
         second: [1.10; 2],
         ..PLAIN
@@ -93,7 +93,7 @@ fn a_block_that_gains_from_the_one_before_is_told_from_the_effect() {
 /// B gains a fifth after A, and A loses as much after B: the effects of order cancel, and the ratio is wrong by a
 /// fifth.
 #[test]
-fn what_a_leaves_to_b_and_not_b_to_a_is_told() {
+fn what_a_leaves_to_b_and_not_b_to_a_is_found() {
     let made = Generated {
         second: [1.0 / 1.2, 1.2],
         ..PLAIN
@@ -113,7 +113,7 @@ fn what_a_leaves_to_b_and_not_b_to_a_is_told() {
 }
 
 #[test]
-fn a_ratio_or_a_machine_that_moves_is_told() {
+fn a_ratio_or_a_machine_that_moves_is_found() {
     let found_of = |made| found(&pairs(made, 2));
     let moved = found_of(Generated {
         ratio: |at| if at < 5 { 1.0 } else { 1.2 },
@@ -135,7 +135,7 @@ fn a_ratio_or_a_machine_that_moves_is_told() {
 }
 
 #[test]
-fn a_pair_far_off_is_told() {
+fn a_pair_far_off_is_found() {
     let made = Generated {
         ratio: |at| if at == 6 { 0.6 } else { 1.02 },
         ..PLAIN
@@ -157,7 +157,7 @@ fn a_pair_far_off_is_told() {
 
 /// At most 5 % of 1000 studies without an oddity report one, in blocks and in slices, and with heavy tails.
 #[test]
-fn plain_noise_is_told_in_at_most_five_of_a_hundred_studies() {
+fn plain_noise_is_found_in_at_most_five_of_a_hundred_studies() {
     for noise_of in [Random::normal as fn(&mut Random) -> f64, heavy] {
         let made = Generated {
             noise: 0.03,
@@ -174,7 +174,7 @@ fn plain_noise_is_told_in_at_most_five_of_a_hundred_studies() {
 }
 
 #[test]
-fn of_few_pairs_nothing_is_told() {
+fn in_few_pairs_nothing_is_found() {
     let made = Generated {
         second: [2.0; 2],
         ..PLAIN

@@ -39,15 +39,7 @@ const SECONDS: f64 = 10.0;
 
 /// Observation of so many of each counter, with calls and rows of all statements if known.
 fn observed(load: &[(&str, f64)], statements: Option<(f64, f64)>) -> Point {
-    let key = PointKey {
-        repetition: 1,
-        step: 1,
-        target: 0,
-        test: PointKey::OBSERVATION.into(),
-        nodes: 1,
-        jobs: 1,
-        threads: 1,
-    };
+    let key = PointKey::of(PointKey::OBSERVATION, 1);
     let mut point = Point::blank(key, "observed".into(), Component::Database);
     point.figures.elapsed_s = Some(SECONDS);
     point.figures.active_sessions_mean = Some(1.5);
