@@ -346,7 +346,7 @@ impl Outcome for LayoutError {
 
     fn advice(&self) -> Option<String> {
         match self {
-            Self::There { name } => Some(format!(
+            Self::There(name) => Some(format!(
                 "`dbdyno layout remove {name}` removes it with everything on it"
             )),
             Self::NotThere { .. } => Some("`dbdyno layout show` lists those that are".into()),

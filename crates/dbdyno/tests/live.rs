@@ -76,7 +76,7 @@ fn a_browser_follows_a_run_to_its_verdict_over_a_broken_connection() {
         hub.publish(event);
     }
     let page = proxy.wait_for_text();
-    assert!(proxy.came_back_with_an_id(), "everything was sent anew");
+    assert!(proxy.came_back_with_an_id(), "everything was sent again");
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let page = words(&page);
     assert!(page.contains(&words(&verdict.unwrap())), "{page}");

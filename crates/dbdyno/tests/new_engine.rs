@@ -7,9 +7,7 @@ use std::sync::Arc;
 
 use archive::{Point, PointKey};
 use engine::conformance::{Outcome, Suite};
-use host::SystemClock;
-use host::inventory::Stated;
-use lab::{HostOptions, Observer, Plan, RunOptions};
+use lab::{Observer, Plan, RunOptions};
 use load::Progress;
 use workload::Library;
 
@@ -44,18 +42,10 @@ fn it_is_planned_measured_and_reported() {
     engines::add(toy::ENGINES);
     let place = tempfile::tempdir().unwrap();
     let workloads = workloads::registry(Library::embedded().unwrap());
-    let options = RunOptions {
-        plan: Plan::parse(&workloads, PLAN, &[]).unwrap(),
-        targets: vec![engines::parse("toy:").unwrap()],
-        archive: place.path().join("archive.dbdyno"),
-        label: Some("toy".into()),
-        seed: 1,
-        workloads,
-        clock: Arc::new(SystemClock),
-        tool_version: "0".into(),
-        stated: Stated::default(),
-        host: HostOptions::default(),
-    };
+    let plan = Plan::parse(&workloads, PLAN, &[]).unwrap();
+    let toy = vec![engines::parse("toy:").unwrap()];
+    let archive = place.path().join("archive.dbdyno");
+    let options = RunOptions::new(plan, toy, &archive, 1, workloads);
     let run = lab::run(options, &mut Silent).unwrap();
     let [point] = &run.points[..] else {
         panic!("{} points", run.points.len())

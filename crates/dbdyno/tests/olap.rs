@@ -225,7 +225,7 @@ fn degrees_are_swept_as_far_as_the_engine_takes_them() {
             );
         } else {
             assert_eq!(work["threads_asked"], point["threads"]);
-            assert_eq!(point["workers"], Value::Null, "it is not told");
+            assert_eq!(point["workers"], Value::Null, "it is not reported");
         }
     }
 }

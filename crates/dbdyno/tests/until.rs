@@ -13,9 +13,8 @@ use std::time::Duration;
 use archive::{Archive, Ended, PlannedLook, Point, PointKey, Run, RunName, RunState, Until};
 use common::{Ended as Exited, TINY, Workspace, points, repository};
 use host::SystemClock;
-use host::inventory::Stated;
 use lab::study::{self, Side, Stopping, StudyOptions};
-use lab::{HostOptions, LabError, Observer, Plan, Registry};
+use lab::{LabError, Observer, Registry};
 use load::Progress;
 use serde_json::Value;
 use workload::Library;
@@ -148,31 +147,18 @@ impl Measured {
 }
 
 fn options(archive: &Path, within_s: Option<f64>) -> StudyOptions {
-    let side = || Side {
-        plan: Plan::parse(&registry(), PLAN, &[]).unwrap(),
-        targets: vec![engines::parse("sqlite:").unwrap()],
-        settings: Vec::new(),
-        screened: None,
-        alternative: None,
-    };
+    let sqlite = [engines::parse("sqlite:").unwrap()];
+    let side = |_| Side::new(&registry(), PLAN, &[], &[], &sqlite).unwrap();
+    let sides = (0..2).map(side).collect();
     StudyOptions {
-        sides: vec![side(), side()],
-        rounds: 5,
         until: Some(Until {
             effect_pct: 3.0,
             within_s,
             looks: [(2, 0.4), (3, 0.6), (5, 1.0)].map(look).to_vec(),
             ..Until::default()
         }),
-        slice: None,
-        archive: archive.to_owned(),
         name: Some("s".into()),
-        seed: 1,
-        workloads: vec![registry(), registry()],
-        clock: Arc::new(SystemClock),
-        tool_version: "0".into(),
-        stated: Stated::default(),
-        host: HostOptions::default(),
+        ..StudyOptions::new(sides, 5, archive, 1, vec![registry(), registry()])
     }
 }
 

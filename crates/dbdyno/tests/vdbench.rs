@@ -88,7 +88,7 @@ fn a_file_is_carried_out_into_pages_and_the_archive() {
     let codes: Vec<&str> = points.iter().filter_map(|p| p["test"].as_str()).collect();
     assert_eq!(codes, ["rd1 iorate=200", "rd1 iorate=max"]);
     let rate = points[0]["operations_per_s"].as_f64().unwrap();
-    assert!((100.0..300.0).contains(&rate), "asked for 200, done {rate}");
+    assert!((100.0..300.0).contains(&rate), "200 requested, done {rate}");
     let page = workspace.path("page.html").display().to_string();
     workspace.fine(&["report", "last", "-o", &page]);
     assert!(std::fs::read_to_string(page).unwrap().contains("rd1"));

@@ -9,9 +9,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use archive::{Point, PointKey, Remark, Run, RunName};
-use host::inventory::Stated;
 use host::{SystemClock, WallClock};
-use lab::{HostOptions, LabError, Observer, Plan, Registry, RunOptions, Setting};
+use lab::{LabError, Observer, Plan, Registry, RunOptions, Setting};
 use load::Progress;
 use verdict::sla::{self, Sla};
 use workload::Library;
@@ -43,17 +42,11 @@ impl Observer for Stopping {
 
 fn options(archive: &Path) -> RunOptions {
     let workloads = registry();
+    let plan = Plan::parse(&workloads, PLAN, &[]).unwrap();
+    let sqlite = vec![engines::parse("sqlite:").unwrap()];
     RunOptions {
-        plan: Plan::parse(&workloads, PLAN, &[]).unwrap(),
-        targets: vec![engines::parse("sqlite:").unwrap()],
-        archive: archive.to_owned(),
         label: Some("siesta".into()),
-        seed: 1,
-        workloads,
-        clock: Arc::new(SystemClock),
-        tool_version: "0".into(),
-        stated: Stated::default(),
-        host: HostOptions::default(),
+        ..RunOptions::new(plan, sqlite, archive, 1, workloads)
     }
 }
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use archive::{Archive, NewRun, Platform, Run, RunName, RunState};
 use engine::{TargetError, TargetUrl};
-use host::WallClock;
 use host::inventory::Stated;
+use host::{SystemClock, WallClock};
 
 use crate::agenda::Agenda;
 use crate::error::{LabError, Result};
@@ -31,6 +31,30 @@ pub struct RunOptions {
     /// Facts that the machine's owner states.
     pub stated: Stated,
     pub host: HostOptions,
+}
+
+impl RunOptions {
+    /// A run of this plan by the clock of this machine, with a generated label.
+    pub fn new(
+        plan: Plan,
+        targets: Vec<TargetUrl>,
+        archive: &Path,
+        seed: u64,
+        workloads: Registry,
+    ) -> Self {
+        Self {
+            plan,
+            targets,
+            archive: archive.to_owned(),
+            label: None,
+            seed,
+            workloads,
+            clock: Arc::new(SystemClock),
+            tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+            stated: Stated::default(),
+            host: HostOptions::default(),
+        }
+    }
 }
 
 /// Carries out a plan, and returns the complete run.

@@ -18,8 +18,8 @@ use archive::{
     Archive, Arranged, NewRun, PointKey, RightsMissing, Run, RunName, RunState, SIDES_MAX,
     SideLabel, StudyPart, TargetRecord, Until,
 };
-use host::WallClock;
 use host::inventory::Stated;
+use host::{SystemClock, WallClock};
 use stats::random::Random;
 
 use crate::alternate;
@@ -67,6 +67,32 @@ pub struct StudyOptions {
     pub tool_version: String,
     pub stated: Stated,
     pub host: HostOptions,
+}
+
+impl StudyOptions {
+    /// A study with a fixed number of rounds by the clock of this machine, with a generated name.
+    pub fn new(
+        sides: Vec<Side>,
+        rounds: u32,
+        archive: &Path,
+        seed: u64,
+        workloads: Vec<Registry>,
+    ) -> Self {
+        Self {
+            sides,
+            rounds,
+            until: None,
+            slice: None,
+            archive: archive.to_owned(),
+            name: None,
+            seed,
+            workloads,
+            clock: Arc::new(SystemClock),
+            tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+            stated: Stated::default(),
+            host: HostOptions::default(),
+        }
+    }
 }
 
 /// Numbers of the runs of a finished study, A, B and so on.

@@ -42,10 +42,7 @@ fn main() {
         pause_s: 0,
         rate: match iops {
             Some(iops) => Rate::Fixed { iops },
-            None => Rate::Max {
-                controlled: false,
-                curve: false,
-            },
+            None => Rate::max(false, false),
         },
         arrivals: Arrivals::Exponential,
         stop: Stop::default(),

@@ -125,17 +125,13 @@ impl Layouts {
         if host::user_id() != 0 {
             return Err(LayoutError::NotRoot);
         }
-        let not_there = || LayoutError::NotThere {
-            name: name.to_owned(),
-        };
+        let not_there = || LayoutError::NotThere(name.to_owned());
         let is_plain = !name.is_empty() && !name.contains(['/', '\0']) && name != "..";
         let directory = Some(self.parent()?.join(name)).filter(|_| is_plain);
         let directory = directory.ok_or_else(not_there)?;
         let mut ledger = Ledger::open(&directory)?.ok_or_else(not_there)?;
         if !ledger.try_lock() {
-            return Err(LayoutError::InUse {
-                name: name.to_owned(),
-            });
+            return Err(LayoutError::InUse(name.to_owned()));
         }
         ledger.enter(&Entry::Removing)?;
         steps::remove(&directory, &mut ledger, observer)
@@ -213,9 +209,9 @@ impl Layouts {
         let name = definition.name.clone();
         let directory = parent.join(&name);
         match Ledger::open(&directory)? {
-            Some(ledger) if ledger.stands() => Err(LayoutError::There { name }),
-            Some(_) => Err(LayoutError::InUse { name }),
-            None if directory.exists() => Err(LayoutError::There { name }),
+            Some(ledger) if ledger.stands() => Err(LayoutError::There(name)),
+            Some(_) => Err(LayoutError::InUse(name)),
+            None if directory.exists() => Err(LayoutError::There(name)),
             None => Ok(()),
         }
     }

@@ -6,9 +6,7 @@ use std::sync::Arc;
 use ::mysql::local::MariaDbServer;
 use ::postgres::local::PostgresServer;
 use archive::{Point, PointKey, Run};
-use host::SystemClock;
-use host::inventory::Stated;
-use lab::{HostOptions, Observer, Plan, RunOptions};
+use lab::{Observer, Plan, RunOptions};
 use load::Progress;
 use local_server::{LocalServer, ServerKind};
 use workload::Library;
@@ -45,18 +43,10 @@ fn started(kind: &'static dyn ServerKind, url: &str) -> LocalServer {
 fn restarted_between_levels(server: &LocalServer, url: String) -> Run {
     let place = tempfile::tempdir().unwrap();
     let workloads = workloads::registry(Library::embedded().unwrap());
-    let options = RunOptions {
-        plan: Plan::parse(&workloads, PLAN, &[]).unwrap(),
-        targets: vec![engines::parse(&url).unwrap()],
-        archive: place.path().join("archive.dbdyno"),
-        label: None,
-        seed: 1,
-        workloads,
-        clock: Arc::new(SystemClock),
-        tool_version: "0".into(),
-        stated: Stated::default(),
-        host: HostOptions::default(),
-    };
+    let plan = Plan::parse(&workloads, PLAN, &[]).unwrap();
+    let targets = vec![engines::parse(&url).unwrap()];
+    let archive = place.path().join("archive.dbdyno");
+    let options = RunOptions::new(plan, targets, &archive, 1, workloads);
     let mut observer = Restarting {
         server,
         restarts: 0,

@@ -159,18 +159,12 @@ fn begin(
     let seed = super::seed(request.run.seed);
     screen.drawn_with(seed);
     let options = built.map(|(sides, workloads)| StudyOptions {
-        sides,
-        rounds: pairs,
         until: until.clone(),
         slice: request.interleave,
-        archive: archive_path,
         name: request.run.name.clone(),
-        seed,
-        workloads,
-        clock: Arc::new(SystemClock),
-        tool_version: env!("CARGO_PKG_VERSION").to_owned(),
         stated: super::stated(request.run.platform.as_deref()).unwrap_or_default(),
         host,
+        ..StudyOptions::new(sides, pairs, &archive_path, seed, workloads)
     });
     screen.may_stop(until.is_some());
     let mut watch = Watch::new(until.unwrap_or_default(), metrics, screen.teller());

@@ -143,17 +143,13 @@ impl Prepared {
         archive: &Path,
         screen: &mut Screen,
     ) -> Result<Run> {
+        let workloads = workloads::registry(super::library(self.library.as_deref())?);
+        let (plan, targets) = (self.plan.clone(), self.targets.clone());
         let options = RunOptions {
-            plan: self.plan.clone(),
-            targets: self.targets.clone(),
-            archive: archive.to_path_buf(),
             label,
-            seed: self.seed,
-            workloads: workloads::registry(super::library(self.library.as_deref())?),
-            clock: Arc::new(SystemClock),
-            tool_version: env!("CARGO_PKG_VERSION").to_owned(),
             stated: self.stated.clone(),
             host: self.host.clone(),
+            ..RunOptions::new(plan, targets, archive, self.seed, workloads)
         };
         Ok(lab::run(options, screen)?)
     }

@@ -19,7 +19,7 @@ use verdict::method::{Clocks, Finding, Invariant, Measured, Parameters, Role, fi
 
 static GO_ON: AtomicBool = AtomicBool::new(false);
 
-const ASKED: Parameters = Parameters {
+const PARAMETERS: Parameters = Parameters {
     users: 16,
     think_ms: 10.0,
     seconds: 1.0,
@@ -107,7 +107,7 @@ fn load(role: Role, fault: Fault) -> (u32, Duration, Schedule) {
         };
         Schedule::Closed {
             think: Think::Exponential {
-                mean: Duration::from_secs_f64(ASKED.think_ms / 1e3 * times),
+                mean: Duration::from_secs_f64(PARAMETERS.think_ms / 1e3 * times),
             },
         }
     };
@@ -117,10 +117,10 @@ fn load(role: Role, fault: Fault) -> (u32, Duration, Schedule) {
         _ => 1.0,
     };
     let open = Schedule::Open {
-        rate_per_s: ASKED.rate_per_s() * few,
+        rate_per_s: PARAMETERS.rate_per_s() * few,
         arrivals: Arrivals::Poisson,
     };
-    let (users, one) = (ASKED.users, statements(1));
+    let (users, one) = (PARAMETERS.users, statements(1));
     let second = match fault {
         Fault::Drifts => one * 4 / 3,
         _ => one,
@@ -179,7 +179,10 @@ fn drive((role, seed): (Role, u64), fault: Fault, database: &Arc<Database>) -> O
         ramp_up,
         seed,
         clock,
-        ..Drive::of_jobs(End::Time(Duration::from_secs_f64(ASKED.seconds)), &GO_ON)
+        ..Drive::of_jobs(
+            End::Time(Duration::from_secs_f64(PARAMETERS.seconds)),
+            &GO_ON,
+        )
     };
     let outcome = load::drive(Clients::Blocking(clients.collect()), &how);
     assert_eq!(outcome.fatal, None);
@@ -193,7 +196,7 @@ fn point(outcome: &Outcome, (role, repetition): (Role, u32), fault: Fault) -> Po
         ..PointKey::of(format!("S-{}", role.script()), load(role, Fault::Nothing).0)
     };
     let mut point = Point::blank(key, String::new(), Component::Database);
-    point.work.seconds = Some(ASKED.seconds);
+    point.work.seconds = Some(PARAMETERS.seconds);
     point.figures = lab::point::figures_of(
         outcome,
         Duration::ZERO,
@@ -237,7 +240,7 @@ fn right(role: Role) -> &'static [Outcome] {
     static RIGHT: [OnceLock<Vec<Outcome>>; Role::ALL.len()] =
         [const { OnceLock::new() }; Role::ALL.len()];
     RIGHT[role as usize].get_or_init(|| {
-        let repetitions = 1..=ASKED.repetitions;
+        let repetitions = 1..=PARAMETERS.repetitions;
         let drives = repetitions.map(|repetition| {
             let seed = seed(role, repetition);
             drive((role, seed), Fault::Nothing, &Arc::default())
@@ -250,7 +253,7 @@ fn findings(fault: Fault) -> Vec<Finding> {
     let database = Arc::new(Database::default());
     let (mut run, mut mock) = (Run::planned("method"), Run::planned("mock"));
     let mut slices = Run::planned("slices");
-    for repetition in 1..=ASKED.repetitions {
+    for repetition in 1..=PARAMETERS.repetitions {
         for role in Role::ALL {
             let is_as_ever = load(role, fault) == load(role, Fault::Nothing);
             let mut point = if is_as_ever && role != Role::Commit {
@@ -270,7 +273,7 @@ fn findings(fault: Fault) -> Vec<Finding> {
         slices.points.push(in_slices(repetition, fault));
     }
     find(&Measured {
-        parameters: ASKED,
+        parameters: PARAMETERS,
         run: &run,
         mock: &mock,
         slices: &slices,

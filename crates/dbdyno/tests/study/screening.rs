@@ -9,9 +9,8 @@ use archive::{
     Until,
 };
 use host::SystemClock;
-use host::inventory::Stated;
 use lab::study::{self, Side, Stopping, StudyOptions};
-use lab::{HostOptions, LabError, Observer, Plan, Registry};
+use lab::{LabError, Observer, Registry};
 use load::Progress;
 use stats::compare::{Direction, judge};
 use stats::factorial::TwoLevel;
@@ -69,30 +68,16 @@ impl Observer for Contrast {
 }
 
 fn options(archive: &Path, sides: Vec<Side>, registry: fn() -> Registry) -> StudyOptions {
+    let workloads = sides.iter().map(|_| registry()).collect();
     StudyOptions {
-        workloads: sides.iter().map(|_| registry()).collect(),
-        sides,
-        rounds: 3,
-        until: None,
-        slice: None,
-        archive: archive.to_owned(),
         name: Some("s".into()),
-        seed: 1,
-        clock: Arc::new(SystemClock),
-        tool_version: "0".into(),
-        stated: Stated::default(),
-        host: HostOptions::default(),
+        ..StudyOptions::new(sides, 3, archive, 1, workloads)
     }
 }
 
 fn nap() -> Side {
-    Side {
-        plan: Plan::parse(&napping(), NAP, &[]).unwrap(),
-        targets: vec![engines::parse("sqlite:").unwrap()],
-        settings: Vec::new(),
-        screened: None,
-        alternative: None,
-    }
+    let sqlite = [engines::parse("sqlite:").unwrap()];
+    Side::new(&napping(), NAP, &[], &[], &sqlite).unwrap()
 }
 
 fn load(archive: &Path, sides: usize) -> Vec<Run> {

@@ -80,7 +80,10 @@ impl Sd {
     pub fn path(&self) -> Result<PathBuf> {
         match &self.lun {
             Some(lun) => Ok(PathBuf::from(lun)),
-            None => Err(self.wrong("has no lun=; give the path of a file or device")),
+            None => Err(self.place.wrong(format!(
+                "sd={} has no lun=; give the path of a file or device",
+                self.name
+            ))),
         }
     }
 

@@ -13,14 +13,14 @@ pub enum LayoutError {
     #[error("there is no layout \"{name}\" and no such file; built in are {known}")]
     Unknown { name: String, known: String },
     #[error(
-        "layout {name} is made already; remove it with `dbdyno layout remove {name}`, or use it as it is"
+        "layout {0} is made already; remove it with `dbdyno layout remove {0}`, or use it as it is"
     )]
-    There { name: String },
-    #[error("layout {name} is not made")]
-    NotThere { name: String },
+    There(String),
+    #[error("layout {0} is not made")]
+    NotThere(String),
     /// Another process creates, uses or removes it.
-    #[error("another dbdyno is using layout {name}; wait until it has finished")]
-    InUse { name: String },
+    #[error("another dbdyno is using layout {0}; wait until it has finished")]
+    InUse(String),
     #[error("layouts attach and mount devices; run as root")]
     NotRoot,
     #[error("{program} is missing; install {package} (on Debian: apt-get install {package})")]
@@ -41,17 +41,17 @@ pub enum LayoutError {
     /// A given device carries a signature.
     #[error("{} holds {what}, and a layout would destroy it; name another device, or erase its signature yourself (wipefs)", path.display())]
     Bears { path: PathBuf, what: String },
-    #[error("{} is in use: it is mounted, swapped or stacked upon, or another program holds it", path.display())]
-    DeviceInUse { path: PathBuf },
-    #[error("{} is not a block device", path.display())]
-    NoDevice { path: PathBuf },
+    #[error("{} is in use: it is mounted, swapped or stacked upon, or another program holds it", .0.display())]
+    DeviceInUse(PathBuf),
+    #[error("{} is not a block device", .0.display())]
+    NoDevice(PathBuf),
     /// The directory belongs to another user.
     #[error("{} {why}; name another directory in ${VARIABLE}", path.display())]
     Foreign { path: PathBuf, why: &'static str },
-    #[error("{} does not allow direct I/O, without which a loop device measures the page cache; name another directory in ${VARIABLE}", path.display())]
-    NoDirectIo { path: PathBuf },
-    #[error("{} is in use; stop the database on it and close its files (`fuser -vm {}` lists who has them)", path.display(), path.display())]
-    Busy { path: PathBuf },
+    #[error("{} does not allow direct I/O, without which a loop device measures the page cache; name another directory in ${VARIABLE}", .0.display())]
+    NoDirectIo(PathBuf),
+    #[error("{} is in use; stop the database on it and close its files (`fuser -vm {}` lists who has them)", .0.display(), .0.display())]
+    Busy(PathBuf),
     #[error("{program} failed: {said}")]
     Failed { program: String, said: String },
     #[error("{}: {reason}", path.display())]

@@ -33,46 +33,34 @@ pub enum Step {
         file: PathBuf,
         mib: u64,
     },
-    Attach {
-        file: PathBuf,
-    },
+    Attach(PathBuf),
     Build {
         volume: String,
         file_system: FileSystem,
     },
-    Mount {
-        point: PathBuf,
-    },
-    Unmount {
-        point: PathBuf,
-    },
-    Detach {
-        device: PathBuf,
-    },
-    Erase {
-        device: PathBuf,
-    },
-    Delete {
-        directory: PathBuf,
-    },
+    Mount(PathBuf),
+    Unmount(PathBuf),
+    Detach(PathBuf),
+    Erase(PathBuf),
+    Delete(PathBuf),
 }
 
 impl fmt::Display for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Allocate { file, mib } => write!(f, "allocate {} ({mib} MiB)", file.display()),
-            Self::Attach { file } => write!(f, "attach {} to a loop device", file.display()),
+            Self::Attach(file) => write!(f, "attach {} to a loop device", file.display()),
             Self::Build {
                 volume,
                 file_system,
             } => write!(f, "build {} on volume {volume}", file_system.name()),
-            Self::Mount { point } => write!(f, "mount {}", point.display()),
-            Self::Unmount { point } => write!(f, "unmount {}", point.display()),
-            Self::Detach { device } => write!(f, "detach {}", device.display()),
-            Self::Erase { device } => {
+            Self::Mount(point) => write!(f, "mount {}", point.display()),
+            Self::Unmount(point) => write!(f, "unmount {}", point.display()),
+            Self::Detach(device) => write!(f, "detach {}", device.display()),
+            Self::Erase(device) => {
                 write!(f, "erase what this layout built on {}", device.display())
             }
-            Self::Delete { directory } => write!(f, "delete {}", directory.display()),
+            Self::Delete(directory) => write!(f, "delete {}", directory.display()),
         }
     }
 }
@@ -115,7 +103,7 @@ pub(super) fn check_given(definitions: &[Definition]) -> Result<(), LayoutError>
         let real = fs::canonicalize(path).map_err(system(path))?;
         let found = fs::metadata(&real).map_err(system(path))?;
         if !found.file_type().is_block_device() {
-            return Err(LayoutError::NoDevice { path: path.clone() });
+            return Err(LayoutError::NoDevice(path.clone()));
         }
         let file = alone(path)?;
         if let Some(what) = signature::on(&real, &file).map_err(system(path))? {
@@ -125,7 +113,7 @@ pub(super) fn check_given(definitions: &[Definition]) -> Result<(), LayoutError>
             });
         }
         if seen.contains(&real) {
-            return Err(LayoutError::DeviceInUse { path: path.clone() });
+            return Err(LayoutError::DeviceInUse(path.clone()));
         }
         seen.push(real);
     }
@@ -135,9 +123,7 @@ pub(super) fn check_given(definitions: &[Definition]) -> Result<(), LayoutError>
 fn alone(path: &Path) -> Result<File, LayoutError> {
     exclusive::open(path).map_err(|reason| {
         if exclusive::is_busy(&reason) {
-            LayoutError::DeviceInUse {
-                path: path.to_owned(),
-            }
+            LayoutError::DeviceInUse(path.to_owned())
         } else {
             system(path)(reason)
         }
@@ -175,7 +161,7 @@ pub(super) fn make(
             step(ledger, observer, &next)?;
             let file = image(directory, device);
             allocate(&file, mib << 20)?;
-            step(ledger, observer, &Step::Attach { file: file.clone() })?;
+            step(ledger, observer, &Step::Attach(file.clone()))?;
             attach(&file)?;
         }
     }
@@ -204,9 +190,9 @@ fn attach(file: &Path) -> Result<(), LayoutError> {
     let is_direct = fs::read_to_string(format!("/sys/block/{name}/loop/dio"));
     match is_direct.map_err(system(file))?.trim() {
         "1" => Ok(()),
-        _ => Err(LayoutError::NoDirectIo {
-            path: file.parent().unwrap_or(file).to_owned(),
-        }),
+        _ => Err(LayoutError::NoDirectIo(
+            file.parent().unwrap_or(file).to_owned(),
+        )),
     }
 }
 
@@ -218,9 +204,8 @@ struct Nodes {
 impl Nodes {
     fn of(directory: &Path, definition: &Definition, volume: &Volume) -> Result<Self, LayoutError> {
         let node = |device: &Device| {
-            let node = device_node(directory, device).ok_or_else(|| LayoutError::NoDevice {
-                path: image(directory, device),
-            });
+            let node = device_node(directory, device)
+                .ok_or_else(|| LayoutError::NoDevice(image(directory, device)));
             node.map(|node| node.display().to_string())
         };
         let all = || definition.devices.iter();
@@ -268,13 +253,7 @@ fn build(
     programs::run(program, &arguments)?;
     let point = mount_point(directory, &volume.name);
     fs::create_dir(&point).map_err(system(&point))?;
-    step(
-        ledger,
-        observer,
-        &Step::Mount {
-            point: point.clone(),
-        },
-    )?;
+    step(ledger, observer, &Step::Mount(point.clone()))?;
     let shown = point.display().to_string();
     let options = mount_options(volume, &nodes);
     let file_system = volume.file_system.name();
@@ -355,9 +334,7 @@ pub(super) fn remove(
 ) -> Result<(), LayoutError> {
     // Mounts are removed in reverse order.
     for point in host::mounted_below(directory).into_iter().rev() {
-        let next = Step::Unmount {
-            point: point.clone(),
-        };
+        let next = Step::Unmount(point.clone());
         step(ledger, observer, &next)?;
         // A complete layout may be in use by others; an incomplete one only by processes that are ending.
         let patience = if ledger.was_whole() {
@@ -368,9 +345,7 @@ pub(super) fn remove(
         unmount(&point, patience)?;
     }
     for (device, uuid) in owned(ledger) {
-        let next = Step::Erase {
-            device: device.clone(),
-        };
+        let next = Step::Erase(device.clone());
         // An external log carries the UUID of its file system.
         let found = match probed(&device, "UUID")? {
             Some(found) => Some(found),
@@ -383,17 +358,13 @@ pub(super) fn remove(
         }
     }
     for (node, _) in attached_below(directory) {
-        let next = Step::Detach {
-            device: node.clone(),
-        };
+        let next = Step::Detach(node.clone());
         step(ledger, observer, &next)?;
         let shown = node.display().to_string();
         programs::run("losetup", &["--detach", &shown])?;
         wait_until_detached(directory, &node)?;
     }
-    let next = Step::Delete {
-        directory: directory.to_owned(),
-    };
+    let next = Step::Delete(directory.to_owned());
     step(ledger, observer, &next)?;
     delete(directory)
 }
@@ -414,7 +385,7 @@ fn unmount(point: &Path, patience: Duration) -> Result<(), LayoutError> {
             Err(LayoutError::Failed { said, .. }) if said.contains("busy") => {
                 if begin.elapsed() >= patience {
                     let path = point.to_owned();
-                    return Err(LayoutError::Busy { path });
+                    return Err(LayoutError::Busy(path));
                 }
                 std::thread::sleep(POLL);
             }
@@ -445,9 +416,7 @@ fn wait_until_detached(directory: &Path, node: &Path) -> Result<(), LayoutError>
     let begin = Instant::now();
     while attached_below(directory).iter().any(|(it, _)| it == node) {
         if begin.elapsed() > DETACH_TIME_MAX {
-            return Err(LayoutError::Busy {
-                path: node.to_owned(),
-            });
+            return Err(LayoutError::Busy(node.to_owned()));
         }
         std::thread::sleep(POLL);
     }

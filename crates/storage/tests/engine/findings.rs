@@ -117,10 +117,7 @@ fn reads_that_the_device_knows_nothing_of_are_named() {
 fn a_run_that_ends_in_its_first_interval_has_figures() {
     for warmup_s in [0, 5] {
         let mut requested = Run {
-            rate: Rate::Max {
-                controlled: false,
-                curve: false,
-            },
+            rate: Rate::max(false, false),
             warmup_s,
             ..paced(1.0)
         };

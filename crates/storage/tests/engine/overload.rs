@@ -38,10 +38,7 @@ fn assert_about(what: &str, found: f64, wanted: f64) {
 fn half_is_served_at_once_and_twice_waits() {
     let device = MockDevice::of(1, Duration::from_millis(1));
     let maximum = Run {
-        rate: Rate::Max {
-            controlled: false,
-            curve: false,
-        },
+        rate: Rate::max(false, false),
         ..offered(1.0)
     };
     assert_eq!(mocked(&maximum, &device).rate_iops(), 1000.0);

@@ -5,15 +5,12 @@ mod words;
 
 use std::fs;
 use std::path::Path;
-use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::Result;
 use archive::{Archive, Run, RunName, Until};
 use engine::conformance::CheckPlace;
 use engine::{ClockOffset, Inspection, SCHEMA_MARK, TargetError, TargetUrl};
-use host::SystemClock;
-use host::inventory::Stated;
 use lab::study::{self, Side, StudyOptions};
 use lab::{HostOptions, LabError, Plan, RunOptions};
 use serde_json::{Value, json};
@@ -327,32 +324,18 @@ fn mock_in_slices(directory: &Path, library: &Library) -> Result<Run> {
     let takes = format!("service_us={}&wait=sleep", Parameters::SLICES_US);
     let (plan, url) = mock_plan(Parameters::SLICES_JOBS, seconds, &takes)?;
     let workloads = [library, library].map(|library| registry(library.clone()));
-    let side = |workloads| -> Result<Side> {
-        Ok(Side {
-            plan: Plan::parse(workloads, &plan, &[])?,
-            targets: vec![url.clone()],
-            settings: Vec::new(),
-            screened: None,
-            alternative: None,
-        })
-    };
+    let targets = [url];
+    let side = |workloads| Side::new(workloads, &plan, &[], &[], &targets);
     let archive = directory.join("slices.dbdyno");
     let mut screen = Screen::of_points_unsaid();
+    let sides = workloads.iter().map(side).collect::<lab::Result<_>>()?;
+    let seed = super::super::seed(None);
+    let options = StudyOptions {
+        slice: Some(Parameters::SLICE),
+        ..StudyOptions::new(sides, REPETITIONS, &archive, seed, workloads.into())
+    };
     let done = study::study(
-        StudyOptions {
-            sides: workloads.iter().map(side).collect::<Result<_>>()?,
-            rounds: REPETITIONS,
-            until: None,
-            slice: Some(Parameters::SLICE),
-            archive: archive.clone(),
-            name: None,
-            seed: super::super::seed(None),
-            workloads: workloads.into(),
-            clock: Arc::new(SystemClock),
-            tool_version: env!("CARGO_PKG_VERSION").to_owned(),
-            stated: Stated::default(),
-            host: HostOptions::default(),
-        },
+        options,
         &mut Watch::new(Until::default(), 1, screen.teller()),
         &mut screen,
     );
@@ -389,21 +372,14 @@ fn measure(
     let workloads = registry(library);
     let plan = Plan::parse(&workloads, plan, &[])?;
     let mut screen = Screen::of_points_unsaid();
-    let run = lab::run(
-        RunOptions {
-            plan,
-            targets: vec![url.clone()],
-            archive: directory.join("archive.dbdyno"),
-            label: None,
-            seed: super::super::seed(None),
-            workloads,
-            clock: Arc::new(SystemClock),
-            tool_version: env!("CARGO_PKG_VERSION").to_owned(),
-            stated: Stated::default(),
-            host,
-        },
-        &mut screen,
-    );
+    let archive = directory.join("archive.dbdyno");
+    let seed = super::super::seed(None);
+    let targets = vec![url.clone()];
+    let options = RunOptions {
+        host,
+        ..RunOptions::new(plan, targets, &archive, seed, workloads)
+    };
+    let run = lab::run(options, &mut screen);
     screen.close();
     Ok(run?)
 }
