@@ -117,6 +117,11 @@ fn print_coloured(text: &str) -> Result<()> {
     }
 }
 
+fn print_run(run: &Run) -> Result<()> {
+    let columns = terminal_columns();
+    print_coloured(&::report::terminal(run, &[], columns, wants_colour()))
+}
+
 fn print_json(text: &str) -> Result<()> {
     print_json_with(|out| out.write_all(text.as_bytes()))
 }

@@ -5,21 +5,21 @@
 
 mod interleave;
 mod memory;
+mod options;
 mod side;
 mod slices;
 mod stand;
 mod stopping;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use archive::{
     Archive, Arranged, NewRun, PointKey, RightsMissing, Run, RunName, RunState, SIDES_MAX,
-    SideLabel, StudyPart, TargetRecord, Until,
+    SideLabel, StudyPart, TargetRecord,
 };
-use host::inventory::Stated;
-use host::{SystemClock, WallClock};
+use host::WallClock;
 use stats::random::Random;
 
 use crate::alternate;
@@ -33,6 +33,7 @@ use crate::sessions::Beside;
 use crate::work::{Queue, Work};
 use crate::{Plan, sessions, signal};
 
+pub use options::StudyOptions;
 pub use side::{Side, SideSetting};
 pub use stopping::Stopping;
 use stopping::Watched;
@@ -40,59 +41,10 @@ use stopping::Watched;
 /// Default number of pairs: with six, a true 5 % at 1.5 % spread is missed in one of three studies.
 pub const PAIRS_DEFAULT: u32 = 10;
 pub const PAIRS_MAX: u32 = 1000;
+
 /// Verb that resumes a study of this many sides.
 fn verb(sides: usize) -> &'static str {
-    match sides {
-        2 => "ab",
-        _ => "study",
-    }
-}
-
-pub struct StudyOptions {
-    /// Configurations A, B and so on: two to [`SIDES_MAX`].
-    pub sides: Vec<Side>,
-    /// Rounds of blocks, which are pairs for two sides; an upper bound if the study may stop earlier.
-    pub rounds: u32,
-    /// Schedule of interim analyses; `None` for a fixed number of rounds.
-    pub until: Option<Until>,
-    /// Length of the slices in which both blocks of a pair are measured in turn; `None`: one after the other.
-    pub slice: Option<Duration>,
-    pub archive: PathBuf,
-    /// Name; generated if `None`. The runs are called `NAME-a`, `NAME-b` and so on.
-    pub name: Option<String>,
-    pub seed: u64,
-    /// Workloads for the plan of each side: scripts of one name may differ.
-    pub workloads: Vec<Registry>,
-    pub clock: Arc<dyn WallClock>,
-    pub tool_version: String,
-    pub stated: Stated,
-    pub host: HostOptions,
-}
-
-impl StudyOptions {
-    /// A study with a fixed number of rounds by the clock of this machine, with a generated name.
-    pub fn new(
-        sides: Vec<Side>,
-        rounds: u32,
-        archive: &Path,
-        seed: u64,
-        workloads: Vec<Registry>,
-    ) -> Self {
-        Self {
-            sides,
-            rounds,
-            until: None,
-            slice: None,
-            archive: archive.to_owned(),
-            name: None,
-            seed,
-            workloads,
-            clock: Arc::new(SystemClock),
-            tool_version: env!("CARGO_PKG_VERSION").to_owned(),
-            stated: Stated::default(),
-            host: HostOptions::default(),
-        }
-    }
+    if sides == 2 { "ab" } else { "study" }
 }
 
 /// Numbers of the runs of a finished study, A, B and so on.

@@ -3,7 +3,7 @@
 use clap::{Args, Subcommand, ValueEnum};
 use olap::{JOBS_MAX, Scale};
 
-use super::{Occasion, SecretText};
+use super::{DropArguments, Occasion, SecretText};
 
 #[derive(Debug, Args)]
 pub struct OlapArguments {
@@ -122,11 +122,4 @@ pub struct CheckArguments {
     /// Print the answers in the form in which they are stored for a scale
     #[arg(long, hide = true)]
     pub answers: bool,
-}
-
-#[derive(Debug, Args)]
-pub struct DropArguments {
-    /// Database to drop the tables from
-    #[arg(long, value_name = "URL")]
-    pub target: SecretText,
 }

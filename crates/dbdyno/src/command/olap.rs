@@ -11,8 +11,8 @@ use stats::words::counted;
 
 use super::database::{bar, open, show, sound, tell};
 use super::{print, print_json};
-use crate::arguments::OlapVerb;
-use crate::arguments::olap::{CheckArguments, DropArguments, LoadArguments};
+use crate::arguments::olap::{CheckArguments, LoadArguments};
+use crate::arguments::{DropArguments, OlapVerb};
 use crate::exit::{Status, invalid};
 
 mod run;

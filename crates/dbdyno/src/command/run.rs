@@ -12,7 +12,7 @@ use host::inventory::Stated;
 use lab::{HostOptions, Plan, RunOptions, Setting};
 
 use super::requests::RunRequest;
-use super::{print_coloured, resumed, terminal_columns, wants_colour};
+use super::{print_run, resumed};
 use crate::arguments::urls;
 use crate::consent::{Forecast, Permission};
 use crate::console::say;
@@ -203,12 +203,7 @@ fn resume(name: &str, request: &RunRequest, archive: &Path, screen: &mut Screen)
 }
 
 pub(super) fn show(run: &Run) -> Result<Status> {
-    print_coloured(&report::terminal(
-        run,
-        &[],
-        terminal_columns(),
-        wants_colour(),
-    ))?;
+    print_run(run)?;
     if run.valid() {
         return Ok(Status::Fine);
     }

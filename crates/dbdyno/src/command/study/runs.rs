@@ -13,7 +13,7 @@ use host::SystemClock;
 use super::request::{StudyRequest, judged, refuse_taken};
 use crate::command::requests::RunRequest;
 use crate::command::run::Prepared;
-use crate::command::{library, print_coloured, resumed, terminal_columns, wants_colour};
+use crate::command::{library, print_run, resumed};
 use crate::exit::Status;
 use crate::locations;
 use crate::progress::Screen;
@@ -53,12 +53,7 @@ pub(super) fn measure(request: &StudyRequest<'_>, planned: &[Planned]) -> Result
     let mut runs: Vec<Run> = Vec::new();
     for (label, stage) in stages(request, planned)? {
         let run = measured(request, &label, stage).map_err(|error| request.of_study(error))?;
-        print_coloured(&report::terminal(
-            &run,
-            &[],
-            terminal_columns(),
-            wants_colour(),
-        ))?;
+        print_run(&run)?;
         runs.push(run);
     }
     Ok(runs)
