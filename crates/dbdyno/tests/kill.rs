@@ -1,15 +1,15 @@
 //! `kill -9` at random moments of a run, from its first millisecond to its last: every archive opens, no finished point is lost, and the
 //! resumed run is complete.
 //!
-//! `make faults` kills more often. A column-store study is killed at its most dangerous moment: while the rows of its source are changed.
+//! `make faults` kills more often. Every workload and study is killed once. A column-store study is killed at its most dangerous moment: while the rows of its source are changed.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;
 #[path = "kill/power_cut.rs"]
 mod power_cut;
-#[path = "kill/throw_away.rs"]
-mod throw_away;
+#[path = "kill/workloads.rs"]
+mod workloads;
 
 use std::collections::HashSet;
 use std::fs::File;

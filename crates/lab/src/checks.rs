@@ -194,7 +194,7 @@ pub fn cache_note(
         .read_mb_per_s
         .zip(figures.elapsed_s)
         .map(|(rate, s)| rate * s);
-    let from_device = !matches!(cache, CacheState::Warm | CacheState::AsItComes);
+    let from_device = !matches!(cache, CacheState::Warm | CacheState::Uncontrolled);
     match (from_device, read_mb) {
         (true, None) => Some(Remark::ReadsUncounted),
         (true, Some(read_mb)) if read_mb < expected_mb * COLD_SHARE_MIN => {
@@ -418,7 +418,7 @@ mod tests {
         assert_eq!(found, Some(Remark::NotFromMemory { read_mb: 20.0 }));
         assert_eq!(cache_note(&CacheState::Warm, mb100, &read(Some(0.5))), None);
         assert_eq!(
-            cache_note(&CacheState::AsItComes, mb100, &read(Some(50.0))),
+            cache_note(&CacheState::Uncontrolled, mb100, &read(Some(50.0))),
             None
         );
         assert_eq!(cache_note(&CacheState::Cold, None, &read(Some(0.0))), None);

@@ -247,7 +247,7 @@ fn load(name: &str, archive: &mut Archive) -> Result<Vec<Run>> {
 fn refuse_observation(plan: &Plan, workloads: &Registry) -> Result<()> {
     if workloads.is_observation(plan)? {
         Err(LabError::Plan(
-            "a database at work cannot be measured in two configurations in turn; observe it twice, and compare the two runs".into(),
+            "a database under someone else's load cannot be measured in two configurations in turn; observe it twice, and compare the two runs".into(),
         ))
     } else {
         Ok(())

@@ -124,7 +124,7 @@ impl Metrics {
     pub fn text(&self, viewers_dropped: u64) -> String {
         let mut text = String::new();
         if !self.run.is_empty() {
-            text.push_str("# TYPE dbdyno_run info\n# HELP dbdyno_run The run at work.\n");
+            text.push_str("# TYPE dbdyno_run info\n# HELP dbdyno_run The current run.\n");
             line(
                 &mut text,
                 "dbdyno_run_info",
@@ -141,7 +141,7 @@ impl Metrics {
         let service = "From the start of an operation to its end.";
         self.histogram(&mut text, "service_time", service, |o| &o.service);
         if let (Some(users), Some(point)) = (self.users, self.points.last()) {
-            text.push_str("# TYPE dbdyno_users gauge\n# HELP dbdyno_users Jobs or virtual users of the point at work.\n");
+            text.push_str("# TYPE dbdyno_users gauge\n# HELP dbdyno_users Jobs or virtual users of the current point.\n");
             line(&mut text, "dbdyno_users", &point.labels, &users.to_string());
         }
         text.push_str("# TYPE dbdyno_viewers_dropped counter\n# HELP dbdyno_viewers_dropped Viewers that stopped reading.\n");

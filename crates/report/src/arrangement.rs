@@ -23,7 +23,7 @@ pub fn arrangement(arranged: &Arranged, settings: [&[String]; 2]) -> String {
             which(", which one database cannot have both ways")
         ),
         Arrangement::BlocksAnew => {
-            format!("In blocks: {what}, and each block begins with its database opened anew.")
+            format!("In blocks: {what}, and each block begins by reopening its database.")
         }
         Arrangement::BlocksRestarted => {
             format!("In blocks: {what}, and the server is restarted before each block.")

@@ -12,7 +12,7 @@ use crate::terminal::{Paint, clean};
 
 /// Conclusions that observational data do not allow.
 pub const OBSERVATIONAL: [&str; 2] = [
-    "This result is observational: nobody drew by lot which systems were updated and when, so it does not show that the \
+    "This result is observational: the systems to update and their dates were not drawn at random, so it does not show that the \
      update is the cause, nor what it would do to another system.",
     "Whatever else changed at the same time (load, growth, other updates, the season) is in the shift as well, and systems \
      that were chosen because they were slow come closer to the mean by themselves (regression to the mean).",

@@ -56,7 +56,7 @@ impl Outcome {
                 outcome.failed.push(format!("{name}: {said}"));
             }
             End::Status { success: true, .. } if !stdout.contains("test result: ") => {
-                outcome.failed.push(format!("{name}: told no result"));
+                outcome.failed.push(format!("{name}: reported no result"));
             }
             End::Status { .. } => {}
         }
@@ -206,7 +206,7 @@ test result: FAILED. 4 passed; 1 failed; 1 ignored; 0 measured; 0 filtered out; 
         let begun = "running 2 tests\ntest a ... ok\n";
         let failed = |stdout, end: &End| Outcome::of("p", stdout, "", end).failed;
         assert_eq!(failed(begun, &ended(false)), ["p: exit status: 101"]);
-        assert_eq!(failed(begun, &ended(true)), ["p: told no result"]);
+        assert_eq!(failed(begun, &ended(true)), ["p: reported no result"]);
         let limit = End::TimeLimit(Duration::from_secs(7));
         assert_eq!(failed(begun, &limit), ["p: ended after 7 s"]);
         let unlisted = "test result: FAILED. 0 passed; 2 failed; 0 ignored";

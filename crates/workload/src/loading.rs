@@ -154,7 +154,7 @@ pub fn point(
             mode: "work".into(),
             size,
             state,
-            cache: CacheState::AsItComes,
+            cache: CacheState::Uncontrolled,
             ..WorkDone::default()
         },
         figures: Figures {

@@ -100,7 +100,7 @@ pub enum CacheState {
     /// Meant to be cold; the reason why it is not.
     Lukewarm(String),
     /// No preparation.
-    AsItComes,
+    Uncontrolled,
     /// No preparation, below a database.
     AsFound,
     /// The point failed before.
@@ -114,7 +114,7 @@ impl CacheState {
         Self::Unsaid,
         Self::Warm,
         Self::Cold,
-        Self::AsItComes,
+        Self::Uncontrolled,
         Self::AsFound,
         Self::Unknown,
     ];
@@ -126,7 +126,7 @@ impl CacheState {
             Self::Warm => "warm",
             Self::Cold => "cold",
             Self::Lukewarm(_) => "lukewarm",
-            Self::AsItComes => "as it comes",
+            Self::Uncontrolled => "uncontrolled",
             Self::AsFound => "as found",
             Self::Unknown => "unknown",
             Self::Foreign(words) => words,

@@ -268,7 +268,7 @@ ObservedSlow { looks: u64, answer_ms: f64, unseen_s: f64 } =>
 /// Several servers cannot be observed as one.
 ObservedCluster => "observing needs a single server, not the nodes of a cluster; observe each of them";
 /// No session was active.
-ObservedIdle => "no session was at work when the server was looked at";
+ObservedIdle => "no session was active when the server was sampled";
 /// Queries of the observer failed, and were repeated at the next sample.
 ObservedFailed { times: u64, why: String } => "{times} questions of the observer failed: {why}";
 
@@ -283,7 +283,7 @@ SidesInSequence { first: String, second: String } =>
 OrderFixed { levels: String } =>
     "{levels} are measured in a fixed, rising order: a drift, and what one leaves in memory or on disk for the next, looks like an effect";
 /// Published protocol: what the source does not state, and what is used instead.
-ProtocolUntold { what: String, taken: String } => "the document does not tell {what}; here: {taken}";
+ProtocolUntold { what: String, taken: String } => "the document does not give {what}; here: {taken}";
 /// A doubt that belongs to a published figure, as its reference has it.
 PublishedDoubt { doubt: String } => "{doubt}";
 /// Screening: the effect of a setting cannot be distinguished from these interactions of two others.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Result;
-use engine::{Reach, Target, TargetError};
+use engine::{Reach, Target, TargetError, TargetUrl};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use workload::loading::Event;
 
@@ -16,7 +16,7 @@ use crate::exit::{Status, invalid};
 pub(super) fn open(text: &SecretText) -> Result<(Arc<dyn Target>, String)> {
     let url = text.url()?;
     let engine = engines::find(&url)?;
-    if engine.reach() != Reach::Network && engines::file(&url).is_none() {
+    if !lasts(&url)? {
         return invalid(format!(
             "the database {url} would be lost when this command ends; name a file or a directory to keep it in"
         ));
@@ -26,6 +26,11 @@ pub(super) fn open(text: &SecretText) -> Result<(Arc<dyn Target>, String)> {
         None => Ok((target, url.engine().to_owned())),
         Some(why) => Err(TargetError::unreachable(format!("{url}: {why}")).into()),
     }
+}
+
+/// True for a database that outlives its process.
+pub(super) fn lasts(url: &TargetUrl) -> Result<bool> {
+    Ok(engines::find(url)?.reach() == Reach::Network || engines::file(url).is_some())
 }
 
 /// A bar for this many items; hidden without a terminal.

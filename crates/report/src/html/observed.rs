@@ -298,7 +298,7 @@ fn sessions(activity: &Observed, rows: &[Row], cores: Option<u32>) -> Option<Fig
         (String::new(), all.map(number::figure_or_unknown).collect())
     };
     let how = "Active sessions, by what they did (CPU: on a processor or waiting for one): the areas lie on top of each other, and the upper edge is their number. \
-               Above the dashed line more sessions are at work than processors can serve.";
+               Above the dashed line more sessions are active than processors can serve.";
     Some(Figure::new(
         "Active sessions by wait class".into(),
         chart.render(),

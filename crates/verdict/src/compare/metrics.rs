@@ -55,6 +55,10 @@ pub(crate) fn primary(
             }
         }
     }
+    if metrics.is_empty() && named == Named::InPlan {
+        // The plan was narrowed to other tests than those of its metrics.
+        return Ok((by_rule(a, b, pairing), Named::ByRule));
+    }
     if metrics.is_empty() {
         return Err(NotComparable::NothingInCommon {
             a: a.label.clone(),

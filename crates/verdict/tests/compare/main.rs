@@ -348,6 +348,15 @@ fn a_plan_names_the_primary_metrics_and_a_later_wish_is_said() {
 }
 
 #[test]
+fn a_plan_narrowed_to_other_tests_is_compared_by_the_rule() {
+    let (mut a, b) = (run("before", 1000.0), run("after", 900.0));
+    a.plan_toml = "name = \"p\"\nprimary = [\"T999.operations_per_s\"]\n".into();
+    let found = compare(&a, &b, &Options::default()).unwrap();
+    assert_eq!(found.named, Named::ByRule);
+    assert!(found.primary().next().is_some());
+}
+
+#[test]
 fn noise_is_learned_from_studies_against_themselves_and_grants_nothing() {
     let (a, b) = study(1030.0);
     fn with(studies: &[(Run, Run)]) -> Options<'_> {

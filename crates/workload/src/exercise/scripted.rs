@@ -117,7 +117,7 @@ impl Exercise for Scripted {
         }
         Ok(Prepared {
             state: state.into(),
-            cache: CacheState::AsItComes,
+            cache: CacheState::Uncontrolled,
             reasons: Vec::new(),
         })
     }

@@ -97,7 +97,7 @@ impl Cache {
         match self {
             Self::Warm => CacheState::Warm,
             Self::Cold => CacheState::Cold,
-            Self::Any => CacheState::AsItComes,
+            Self::Any => CacheState::Uncontrolled,
         }
     }
 }

@@ -365,7 +365,7 @@ fn point(report: &Report, blank: Point) -> Point {
         work: WorkDone {
             mode: "work".into(),
             state: "freshly populated".into(),
-            cache: CacheState::AsItComes,
+            cache: CacheState::Uncontrolled,
             ..WorkDone::default()
         },
         figures: Figures {

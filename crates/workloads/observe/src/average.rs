@@ -49,7 +49,7 @@ mod tests {
         assert_eq!(
             by_account(&time(0.5), 0.5, 0.0, 0.0, 200),
             Some(0.0),
-            "nobody else was at work"
+            "no other session was active"
         );
         assert_eq!(
             by_account(&time(1.0), 0.0, 0.0, 8.0, 200),

@@ -28,7 +28,8 @@ use super::step::{self, OlapOrder, OlapStep};
 use super::work::{Answers, Rows};
 use crate::{Function, order};
 
-pub(crate) use codes::{COMPOSITE, LOAD, POWER, ROUNDS, THROUGHPUT, function_of, of_code, title};
+pub use codes::LOAD;
+pub(crate) use codes::{COMPOSITE, POWER, ROUNDS, THROUGHPUT, function_of, of_code, title};
 use refresh::Refreshes;
 
 pub use in_passes::in_passes;

@@ -5,12 +5,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Result;
-use archive::{Archive, ArchiveError, Run, RunName, RunState};
+use archive::{Archive, ArchiveError, Point, Run, RunName, RunState};
 use column_store::{Level, urls};
 use columnar::memory::usable_bytes;
 use host::SystemClock;
 
 use super::request::{StudyRequest, judged, refuse_taken};
+use crate::command::database::{lasts, open};
 use crate::command::requests::RunRequest;
 use crate::command::run::Prepared;
 use crate::command::{library, print_run, resumed};
@@ -52,11 +53,36 @@ pub(super) fn measure(request: &StudyRequest<'_>, planned: &[Planned]) -> Result
     lab::signal::install();
     let mut runs: Vec<Run> = Vec::new();
     for (label, stage) in stages(request, planned)? {
+        if let Some(previous) = runs.last() {
+            drop_loaded(request, previous, &stage).map_err(|error| request.of_study(error))?;
+        }
         let run = measured(request, &label, stage).map_err(|error| request.of_study(error))?;
         print_run(&run)?;
         runs.push(run);
     }
     Ok(runs)
+}
+
+/// Drops the analytical database that the previous run loaded, because the next one loads another scale. A database that was there before
+/// the study stays.
+fn drop_loaded(request: &StudyRequest<'_>, previous: &Run, next: &Stage) -> Result<()> {
+    let is_load = |point: &&Point| point.key.test == olap::measure::LOAD;
+    let is_due = match next {
+        Stage::New(_) => true,
+        Stage::Begun(run) => !run.points.iter().any(|point| is_load(&point)),
+        Stage::Complete(_) => false,
+    };
+    let targets = request.targets()?;
+    for point in previous.points.iter().filter(is_load).filter(|_| is_due) {
+        let is_loaded = point.figures.get("rows_per_s").is_some();
+        if let Some(url) = targets.get(point.key.target as usize).filter(|_| is_loaded)
+            && lasts(&url.url()?)?
+        {
+            let (target, _) = open(url)?;
+            olap::drop_all(target.as_ref())?;
+        }
+    }
+    Ok(())
 }
 
 /// All runs of the study with their labels; errors in any of them are reported before the first is measured.

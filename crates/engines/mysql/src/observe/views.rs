@@ -192,7 +192,7 @@ pub(super) fn unseen(
     if !is_local {
         let how = "observe on the server's machine, through its socket";
         tell(
-            "which sessions at work are on a processor, and which wait for data or latches",
+            "which active sessions are on a processor, and which wait for data or latches",
             how,
         );
     }

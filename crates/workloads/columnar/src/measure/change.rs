@@ -167,7 +167,7 @@ impl Cycle<'_> {
             operations_per_job: Some(1),
             schedule: "closed".into(),
             state: "orders inserted, updated and deleted".into(),
-            cache: CacheState::AsItComes,
+            cache: CacheState::Uncontrolled,
             ..WorkDone::default()
         };
         let blank = |code: &str| Point {

@@ -112,7 +112,7 @@ impl QueryRun {
             streams: Stream::of_users(users, &queries),
             concurrent,
             per_stream: queries.len() as u64,
-            cache: CacheState::AsItComes,
+            cache: CacheState::Uncontrolled,
             note: Some(Remark::StreamsOrdered { refreshed }),
             ..Self::default()
         }
@@ -154,7 +154,7 @@ impl QueryRun {
         Self {
             functions: vec![(function, 1)],
             per_stream: 1,
-            cache: CacheState::AsItComes,
+            cache: CacheState::Uncontrolled,
             note: Some(what),
             ..Self::default()
         }

@@ -381,7 +381,7 @@ impl<'a> Level<'a> {
                 self.place.statements()
             ),
             state: "as the previous level left it".into(),
-            cache: CacheState::AsItComes,
+            cache: CacheState::Uncontrolled,
             limit_percentile: limit.map(|limit| limit.percentile),
             limit_response_us: limit.map(|limit| limit.limit.as_secs_f64() * 1e6),
             ..WorkDone::default()
