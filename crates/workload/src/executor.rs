@@ -2,7 +2,7 @@
 //!
 //! A [`Source`] provides groups of statements that travel together, and decides what follows the answers. In an event
 //! loop a group is one round trip; on a thread of its own it runs statement by statement. Conflicts are retried after a
-//! pause ([`Backoff`]); any other error is rolled back.
+//! pause; any other error is rolled back.
 
 mod blocking;
 mod nonblocking;

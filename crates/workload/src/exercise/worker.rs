@@ -40,10 +40,10 @@ impl Worker {
     }
 
     /// Client whose operations are done by this worker.
-    pub fn client(
+    pub fn client<'c>(
         self,
-        operate: impl FnMut(&mut Self, Request) -> Operated + Send + 'static,
-    ) -> Box<dyn BlockingClient> {
+        operate: impl FnMut(&mut Self, Request) -> Operated + Send + 'c,
+    ) -> Box<dyn BlockingClient + 'c> {
         let worker = self;
         Box::new(Client { worker, operate })
     }

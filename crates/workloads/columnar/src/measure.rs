@@ -16,7 +16,7 @@ use lab::nodes::source_of;
 use lab::plan::TableKind;
 use lab::volume::Written;
 use lab::{Agenda, Done, Ground, Measure, Measured, Nodes, Result, RunContext, Step, Workload};
-use olap::{OlapError, TABLES};
+use olap::TABLES;
 
 use super::lift::{LiftedTable, compress_factor};
 use super::step::{self, ColumnarOrder, ColumnarStep};
@@ -196,14 +196,6 @@ impl Copies<'_> {
         match self.cycle(step, columnar, key, progress) {
             Ok(points) => Measured::Points(points),
             Err(Failed::Columnar(error)) => failed(error, self.blank(step, key)),
-            Err(Failed::Olap(OlapError::Interrupted)) => Measured::Interrupted,
-            Err(Failed::Olap(OlapError::Target(error))) => {
-                failed(error.into(), self.blank(step, key))
-            }
-            Err(Failed::Olap(error)) => {
-                let error = ColumnarError::Unknown(error.to_string());
-                failed(error, self.blank(step, key))
-            }
             Err(Failed::Ended(measured)) => measured,
         }
     }

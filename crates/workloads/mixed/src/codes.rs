@@ -1,8 +1,9 @@
 //! Codes of the points.
 
-use super::shared_tables;
 use olap::step::{OlapStep, QueryTables};
 use oltp::step::OltpStep;
+
+use super::shared_tables;
 
 pub const USERS_ALONE: &str = "MIXED-OLTP-ALONE";
 

@@ -1,9 +1,10 @@
 //! Contradictions between the tables of both workloads.
 
-use super::shared_tables;
 use olap::step::{OlapOrder, OlapStep, QueryTables};
 use olap::work::Cache;
 use oltp::step::{OltpStep, Order};
+
+use super::shared_tables;
 
 /// Refuses keys of the two workloads that contradict each other when they run together.
 pub(super) fn check(oltp: &OltpStep, olap: &OlapStep) -> Result<(), String> {

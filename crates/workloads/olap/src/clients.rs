@@ -1,19 +1,17 @@
-//! Clients of one session: a user's queries, or refreshes.
+//! Clients of one session: a user's queries.
 
-use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use archive::Execution;
-use engine::{Counters, Session, Target};
+use engine::{Counters, Target};
 use host::HostWatch;
 use lab::point::fingerprint;
 use load::{BlockingClient, Done, Failure};
 use workload::exercise::{Worker, failure};
 
+use super::Answer;
 use super::answers::{Answers, Question};
-use super::refresh::{Function, RefreshSet, Statements};
-use super::{Answer, Scale};
 
 pub(super) struct Stream {
     pub worker: Worker,
@@ -134,37 +132,5 @@ impl BlockingClient for InRounds<'_> {
 
     fn measurement_begins(&mut self) {
         self.stream.measurement_begins();
-    }
-}
-
-/// Client for refresh functions, each in one transaction.
-pub(super) struct Refresher<'s> {
-    pub worker: Worker,
-    pub statements: Statements,
-    pub functions: Vec<(Function, u32)>,
-    pub scale: Scale,
-    pub stop: &'s AtomicBool,
-}
-
-impl BlockingClient for Refresher<'_> {
-    fn operate(&mut self, request: load::Request) -> std::result::Result<Done, Failure> {
-        let index = request.index;
-        let Some((function, number)) = self.functions.get(index as usize).copied() else {
-            return Err(Failure::Exhausted);
-        };
-        let scale = self.scale;
-        let set = RefreshSet { scale, number };
-        let (statements, stop) = (&self.statements, self.stop);
-        let work = |session: &mut dyn Session| statements.carry_out(session, function, set, stop);
-        let (rows, retries) = self.worker.transact(work)?;
-        Ok(Done {
-            rows,
-            retries,
-            ..Done::default()
-        })
-    }
-
-    fn measurement_begins(&mut self) {
-        self.worker.measurement_begins();
     }
 }

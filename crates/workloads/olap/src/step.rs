@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use crate::order::STREAMS_MAX;
-use crate::work::Cache;
-use crate::{JOBS_MAX, QUERIES, Scale, Source, query};
+use lab::plan::{Keys, TableKind, bounded, is_default};
 use serde::{Deserialize, Serialize};
 use workload::numbers::Numbers;
 
-use lab::plan::{Keys, TableKind, bounded, is_default};
+use crate::order::STREAMS_MAX;
+use crate::work::Cache;
+use crate::{JOBS_MAX, QUERIES, Scale, Source, query};
 
 pub const TABLE: TableKind = TableKind {
     name: "olap",

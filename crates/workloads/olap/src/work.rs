@@ -7,7 +7,7 @@ use std::time::Duration;
 use archive::{CacheState, Execution, Remark};
 use engine::{Cooled, Session, Target};
 use host::HostWatch;
-use load::BlockingClient;
+use load::{BlockingClient, Done, Failure};
 use serde::{Deserialize, Serialize};
 use workload::bench::Meter;
 use workload::exercise::Worker;
@@ -15,9 +15,9 @@ use workload::exercise::Worker;
 pub use super::answers::Answers;
 use super::answers::Question;
 use super::check::is_of_the_query;
-use super::clients::{InRounds, Refresher, Stream};
+use super::clients::{InRounds, Stream};
 use super::metadata::Metadata;
-use super::refresh::{Function, Statements};
+use super::refresh::{Function, RefreshSet, Statements};
 use super::{
     Answer, OlapError, Parameters, Query, Result, Scale, Source, order, query, reference, restore,
 };
@@ -186,12 +186,18 @@ impl Work {
     ) -> Result<Box<dyn BlockingClient + 's>> {
         let mut session = self.session()?;
         let statements = Statements::prepare(session.as_mut())?;
-        Ok(Box::new(Refresher {
-            worker: Worker::new(session, meter),
-            statements,
-            functions,
-            scale: self.scale,
-            stop,
+        let scale = self.scale;
+        Ok(Worker::new(session, meter).client(move |worker, request| {
+            let next = functions.get(request.index as usize).copied();
+            let (function, number) = next.ok_or(Failure::Exhausted)?;
+            let set = RefreshSet { scale, number };
+            let (rows, retries) =
+                worker.transact(|session| statements.carry_out(session, function, set, stop))?;
+            Ok(Done {
+                rows,
+                retries,
+                ..Done::default()
+            })
         }))
     }
 

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use crate::{JOBS_MAX, WAREHOUSES_MAX, WarehouseRows};
+use lab::Step;
+use lab::plan::{JOBS_MAX as CONNECTIONS_MAX, Keys, TableKind, bounded, is_default};
 use load::{Objective, UserSteps, UserStepsError};
 use serde::{Deserialize, Serialize};
 use workload::numbers::Numbers;
 
-use lab::Step;
-use lab::plan::{JOBS_MAX as CONNECTIONS_MAX, Keys, TableKind, bounded, is_default};
+use crate::{JOBS_MAX, WAREHOUSES_MAX, WarehouseRows};
 
 pub const TABLE: TableKind = TableKind {
     name: "oltp",

@@ -1,21 +1,21 @@
 //! Cost of refreshes: orders are inserted, updated and deleted at the source, alone and with a copy that follows every
 //! change.
 
-use olap::refresh::{CHANGED, Function, RefreshSet};
-use olap::work::{Rows, Work, WorkOptions};
 use std::sync::{Arc, Mutex, PoisonError};
-use workload::Meter;
 
-use crate::{Changed, Follower, Lag, differing, follow};
 use ::load::{Drive, End, Progress};
 use archive::{CacheState, Figures, Point, PointKey, Remark, WorkDone};
 use column_store::Store;
 use engine::source::SourceTable;
-use olap::measure::dop;
-
-use super::{Failed, missing};
 use lab::observe::{Driven, Observation};
 use lab::{Nodes, RunContext};
+use olap::measure::dop;
+use olap::refresh::{CHANGED, Function, RefreshSet};
+use olap::work::{Rows, Work, WorkOptions};
+use workload::Meter;
+
+use super::{Failed, missing};
+use crate::{Changed, Follower, Lag, differing, follow};
 
 const CYCLE: [(Function, &str, &str); 3] = [
     (Function::NewSales, "COLUMNAR-INSERT", "orders inserted"),

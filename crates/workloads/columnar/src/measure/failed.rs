@@ -1,6 +1,5 @@
 //! Errors of a step.
 
-use engine::TargetError;
 use lab::Measured;
 use olap::OlapError;
 
@@ -8,26 +7,23 @@ use crate::ColumnarError;
 
 pub(crate) enum Failed {
     Columnar(ColumnarError),
-    Olap(OlapError),
     /// A drive ended early.
     Ended(Measured),
 }
 
-impl From<ColumnarError> for Failed {
-    fn from(error: ColumnarError) -> Self {
-        Self::Columnar(error)
-    }
-}
-
-impl From<OlapError> for Failed {
-    fn from(error: OlapError) -> Self {
-        Self::Olap(error)
-    }
-}
-
-impl From<TargetError> for Failed {
-    fn from(error: TargetError) -> Self {
+impl<E: Into<ColumnarError>> From<E> for Failed {
+    fn from(error: E) -> Self {
         Self::Columnar(error.into())
+    }
+}
+
+impl From<OlapError> for ColumnarError {
+    fn from(error: OlapError) -> Self {
+        match error {
+            OlapError::Interrupted => Self::Interrupted,
+            OlapError::Target(error) => Self::Target(error),
+            other => Self::Unknown(other.to_string()),
+        }
     }
 }
 

@@ -1,13 +1,13 @@
 //! Degrees of parallelism inside one session: the sweep, and the degree of a point.
 
-use crate::Query;
-use crate::work::Work;
 use archive::{Figures, Point, Remark};
 use engine::Feature;
-
-use super::points::PointContext;
 use lab::point::fingerprint;
 use lab::{Measured, Nodes};
+
+use super::points::PointContext;
+use crate::Query;
+use crate::work::Work;
 
 /// Distinct degrees of a step's points: the requested ones, as far as the engine takes them. If none is requested, 1
 /// stands for the target's default.

@@ -2,13 +2,13 @@
 
 use std::sync::atomic::Ordering;
 
-use crate::step::OlapStep;
-use crate::{LoadOptions, Loaded, Metadata, OlapError};
 use archive::Remark;
-
-use super::points::PointContext;
 use lab::{Done, Measured, RunContext};
 use workload::loading::point;
+
+use super::points::PointContext;
+use crate::step::OlapStep;
+use crate::{LoadOptions, Loaded, Metadata, OlapError};
 
 /// Loads the requested database. An identical one stays, because queries change nothing; a database of another scale
 /// belongs to someone, and no plan removes it.

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use crate::work::{Answers, Rows, Work, WorkOptions};
-use crate::{OlapError, Scale, Source};
 use archive::{CacheState, Component, Point, PointKey, Remark, WorkDone};
+use lab::{Measured, Nodes, RunContext, Step};
 
 use super::title;
 use crate::step::OlapStep;
-use lab::{Measured, Nodes, RunContext, Step};
+use crate::work::{Answers, Rows, Work, WorkOptions};
+use crate::{OlapError, Scale, Source};
 
 /// Context of a measurement: its step, and its key in the plan.
 pub struct PointContext<'a> {

@@ -1,13 +1,13 @@
 //! Aggregates of a run: the geometric mean of one user's queries, in which each has the same weight, and the geometric
 //! mean of that power and the throughput of several users.
 
-use crate::Function;
 use archive::{Figures, Point, PointKey, Remark};
+use lab::Measured;
 
 use super::points::PointContext;
 use super::{COMPOSITE, POWER, THROUGHPUT, of_code};
+use crate::Function;
 use crate::step::OlapStep;
-use lab::Measured;
 
 /// No query counts as faster than the slowest by more than this factor (clause 5.4.1.4).
 const SPREAD_MAX: f64 = 1000.0;

@@ -3,20 +3,20 @@
 use std::panic::resume_unwind;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use workload::Meter;
 
-use crate::order::Stream;
-use crate::work::{Cache, Work};
-use crate::{Function, OlapError, Query};
 use ::load::{BlockingClient, Drive, End, Progress};
 use archive::{CacheState, Execution, Point, Remark};
+use lab::observe::{Driven, Observation};
+use lab::{Measured, checks};
+use workload::Meter;
 
 use super::passes::{PASSES_MAX, Passes};
 use super::points::PointContext;
 use super::refresh_stream::RefreshStream;
 use super::{THROUGHPUT, function_of, of_code};
-use lab::observe::{Driven, Observation};
-use lab::{Measured, checks};
+use crate::order::Stream;
+use crate::work::{Cache, Work};
+use crate::{Function, OlapError, Query};
 
 /// Bytes that every query reads at least at scale 1, even from tables stored by columns.
 const READ_BYTES: f64 = 2e6;

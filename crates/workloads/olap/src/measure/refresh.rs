@@ -2,17 +2,17 @@
 //! users' queries. Afterwards the loaded rows are restored.
 
 use std::collections::HashMap;
-use workload::Meter;
 
-use crate::work::Rows;
-use crate::{Function, OlapError};
 use ::load::{Failure, Progress, Request};
 use archive::Remark;
+use lab::Measured;
+use workload::Meter;
 
 use super::points::PointContext;
 use super::queries::at_degree;
 use super::{THROUGHPUT, of_code};
-use lab::Measured;
+use crate::work::Rows;
+use crate::{Function, OlapError};
 
 /// Repetition, step and target.
 type Of = (u32, u32, u32);

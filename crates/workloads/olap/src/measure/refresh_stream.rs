@@ -3,12 +3,13 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
+
+use ::load::{BlockingClient, Failure, Request};
+use archive::Remark;
 use workload::Meter;
 
 use crate::work::Work;
 use crate::{Function, OlapError};
-use ::load::{BlockingClient, Failure, Request};
-use archive::Remark;
 
 /// Refresh functions, one after the other, while users run queries; possibly none.
 pub(super) struct RefreshStream<'s> {

@@ -1,12 +1,12 @@
 //! Consistency check, which invalidates the measurements on a broken database.
 
-use crate::{Checked, Verdict};
 use archive::remark::Broken;
 use archive::{Archive, Missing, Point, PointKey, Remark};
+use lab::Result;
 
 use super::{AFTER, Measured, PointContext, TOTAL, is_of_a_level, ramp_of, title};
 use crate::step::Check;
-use lab::Result;
+use crate::{Checked, Verdict};
 
 /// Checks every condition; violations are reasons, skipped conditions are notes.
 pub(super) fn check(place: &PointContext) -> Measured {

@@ -4,20 +4,20 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::work::{Opened, Work, WorkOptions};
-use crate::{Account, Kind, Mode, Pacing};
 use ::load::{
     Drive, End, Interval, KindOutcome, Outcome, Progress, RampUp, Schedule, Think, UserPopulation,
     Users,
 };
 use archive::{CacheState, Figures, Histograms, Point, Remark, Sample, WorkDone};
+use lab::checks;
+use lab::observe::{Driven, Observation, Observed};
+use lab::start::Start;
 use stats::words::counted;
 
 use super::{Measured, PointContext, TOTAL, code_of};
 use crate::step::Statements;
-use lab::checks;
-use lab::observe::{Driven, Observation, Observed};
-use lab::start::Start;
+use crate::work::{Opened, Work, WorkOptions};
+use crate::{Account, Kind, Mode, Pacing};
 
 /// Terminals of a warehouse (clause 4.2.2 of the specification).
 const USERS_OF_A_WAREHOUSE: u32 = 10;

@@ -2,13 +2,13 @@
 
 use std::sync::atomic::Ordering;
 
-use crate::{LoadOptions, Metadata, OltpError};
 use archive::Remark;
 use lab::{Done, RunContext};
 use workload::loading::point;
 
 use super::{LOAD, Measured, PointContext};
 use crate::step::OltpStep;
+use crate::{LoadOptions, Metadata, OltpError};
 
 /// Every load has the same rows: runs differ in the users' inputs.
 const LOAD_SEED: u64 = 1;

@@ -1,12 +1,12 @@
 //! Common parts of the workload's points.
 
-use crate::OltpError;
 use archive::{Component, Point, PointKey, Remark};
-
-use super::{Measured, codes_of_a_level, is_of_a_level, title};
-use crate::step::{OltpStep, Statements};
 use lab::point::point_seed;
 use lab::{Nodes, RunContext, Step};
+
+use super::{Measured, codes_of_a_level, is_of_a_level, title};
+use crate::OltpError;
+use crate::step::{OltpStep, Statements};
 
 /// Context of a measurement: its step, and its key in the plan.
 pub struct PointContext<'a> {
