@@ -35,7 +35,6 @@ pub enum Kind {
     Moment,
     /// Moments of the world's clock.
     MomentOfWorld,
-    /// Text in UTF-8.
     Text,
     Bytes,
 }
@@ -101,7 +100,6 @@ impl Cell<'_> {
     }
 }
 
-/// A column of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourceColumn {
     pub name: String,
@@ -287,7 +285,6 @@ impl SourceTable {
 /// A piece of a table: blocks or row numbers; all of it where there is none.
 pub type Part = Option<Range<u64>>;
 
-/// A database to be read.
 pub trait Source: Send + Sync {
     fn title(&self) -> String;
 

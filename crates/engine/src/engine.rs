@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use archive::Purpose;
 
-use crate::catalogue::{Part, Reader, Source, SourceTable, Space};
+use crate::catalogue::Source;
 use crate::inspection::Inspection;
 use crate::url::{Foreign, Partial, Password};
 use crate::{BackupMethod, Footprint, Result, Target, TargetError, TargetUrl};
@@ -70,13 +70,7 @@ pub trait Engine: Sync {
     /// # Errors
     /// When it cannot be reached, or this engine's tables are not read so.
     fn open_source(&self, url: &TargetUrl) -> Result<Box<dyn Source>> {
-        // A server that is started for it lives as long as its target.
-        let target = self.open(url)?;
-        let source = target.source()?;
-        Ok(Box::new(OwningSource {
-            source,
-            _target: target,
-        }))
+        self.open(url)?.source()
     }
 
     /// Opens the database that the URL names; [`crate::Engines::open`] has checked its settings' names.
@@ -218,52 +212,4 @@ impl EngineInfo {
         },
         footprint: None,
     };
-}
-
-/// A source, and the target that it would not outlive.
-struct OwningSource {
-    source: Box<dyn Source>,
-    _target: Arc<dyn Target>,
-}
-
-impl Source for OwningSource {
-    fn title(&self) -> String {
-        self.source.title()
-    }
-
-    fn url(&self) -> String {
-        self.source.url()
-    }
-
-    fn moment(&self) -> &'static str {
-        self.source.moment()
-    }
-
-    fn one_stream(&self) -> Option<&'static str> {
-        self.source.one_stream()
-    }
-
-    fn tables(&self) -> Result<Vec<SourceTable>> {
-        self.source.tables()
-    }
-
-    fn parts(&self, table: &SourceTable, streams: u32) -> Vec<Part> {
-        self.source.parts(table, streams)
-    }
-
-    fn space(&self, table: &SourceTable) -> Result<Option<Space>> {
-        self.source.space(table)
-    }
-
-    fn open_reader(&self) -> Result<Box<dyn Reader>> {
-        self.source.open_reader()
-    }
-
-    fn waits(&self) -> Option<String> {
-        self.source.waits()
-    }
-
-    fn break_off(&self) {
-        self.source.break_off();
-    }
 }

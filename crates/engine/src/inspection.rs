@@ -287,7 +287,6 @@ impl fmt::Display for OwnPlace {
     }
 }
 
-/// A right that dbdyno uses.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Right {
     pub name: String,

@@ -235,7 +235,6 @@ impl FirstRow {
         }
     }
 
-    /// Appends a null.
     #[inline]
     pub fn push_null(&mut self) {
         self.push(Kind::Null);

@@ -353,7 +353,7 @@ pub trait Target: Send + Sync {
         None
     }
 
-    /// Its tables, to be read as a whole.
+    /// Its tables, to be read as a whole; a server that was started for the target lives as long as they.
     ///
     /// # Errors
     /// When the engine's tables are not read so, or it cannot be reached.

@@ -4,12 +4,10 @@ use std::collections::BTreeMap;
 
 use crate::Result;
 
-/// A parameter of a statement.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Value<'a> {
     Int(i64),
     Text(&'a str),
-    /// Bytes.
     Blob(&'a [u8]),
     Null,
     /// An exact decimal of at most four places: `unscaled ÷ 10^places`.
@@ -78,7 +76,6 @@ pub type Identities = BTreeMap<String, String>;
 pub struct Counters {
     /// Pages asked of the engine's own cache.
     pub buffer_gets: Option<u64>,
-    /// Bytes written to the log.
     pub redo_bytes: Option<u64>,
     /// Pages read from files because the engine's own cache did not have them.
     pub pages_read: Option<u64>,

@@ -12,7 +12,6 @@ pub enum Dialect {
     MySql,
 }
 
-/// A part of a statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Token<'s> {
     /// A name, a keyword, a parameter, an operator or a bracket.

@@ -80,6 +80,11 @@ impl<C> ControlConnection<C> {
         work()
     }
 
+    /// The server, for those who may outlive the connection.
+    pub fn shared_server(&self) -> Option<Arc<LocalServer>> {
+        self.server.clone()
+    }
+
     /// The server, where dbdyno started it.
     pub fn server(&self) -> Option<&LocalServer> {
         self.server.as_deref()

@@ -40,7 +40,6 @@ impl fmt::Display for Version {
     }
 }
 
-/// One server that is installed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Installation {
     pub version: Version,
@@ -56,13 +55,10 @@ pub struct Installation {
 
 #[derive(Debug, Default, Clone)]
 pub struct Surroundings {
-    /// Root of the file system.
     pub root: PathBuf,
     /// The kind's own variable, e.g. `$PG_BIN`.
     pub named: Option<PathBuf>,
-    /// `$PATH`.
     pub path: Option<OsString>,
-    /// The user's cache for dbdyno.
     pub cache: Option<PathBuf>,
 }
 
@@ -93,7 +89,6 @@ impl Surroundings {
         self
     }
 
-    /// The directories of `$PATH`.
     pub fn path_directories(&self) -> Vec<PathBuf> {
         let split = |path| std::env::split_paths(path).collect();
         self.path.as_ref().map(split).unwrap_or_default()

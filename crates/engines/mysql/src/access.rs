@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use super::client::Endpoint;
+use super::client::{Client, Endpoint};
 use super::option_file::{self, Options};
 use super::wire::Login;
 use engine::Incomplete;
@@ -16,7 +16,6 @@ use net::tls::{TlsClient, TlsOptions};
 const PORT_DEFAULT: u16 = 3306;
 /// The setting that names an option file.
 const DEFAULTS_FILE: &str = "defaults-file";
-/// Settings of a URL of a running server.
 pub(super) const SETTINGS: &[(&str, &str)] = &[
     (
         "socket",
@@ -137,6 +136,13 @@ impl Access {
             self.password = Options::read(file)?.password;
         }
         Ok(())
+    }
+
+    /// Connects to the server and to none of its databases: dbdyno's need not be there yet.
+    pub fn connect_to_server(&self) -> Result<Client> {
+        let mut login = self.login();
+        login.database = None;
+        Client::connect(&self.place, self.tls.as_ref(), login, self.owner)
     }
 
     /// The login, with the password in the clear.

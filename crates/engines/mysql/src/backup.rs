@@ -15,7 +15,6 @@ use engine::{Backup, BackupMethod, Method, Result};
 
 const ADAPTERS: &[Adapter<MySqlTarget>] = &[files::FILES, mydumper::NONE, mydumper::GZIP];
 
-/// The methods of local servers.
 pub(super) fn methods() -> Vec<BackupMethod> {
     described(ADAPTERS)
 }

@@ -58,7 +58,6 @@ pub struct Client {
 }
 
 impl Client {
-    /// Connects and logs in.
     pub fn connect(
         place: &Endpoint,
         tls: Option<&TlsClient>,
@@ -179,7 +178,6 @@ impl Client {
         self.try_send(true).map(drop)
     }
 
-    /// Waits for the next event.
     #[inline]
     fn event(&mut self) -> Result<Event> {
         if self.is_broken {
@@ -315,7 +313,6 @@ impl Client {
         Ok(rows.into_iter().next().and_then(|r| r.into_iter().next()?))
     }
 
-    /// Prepares a statement.
     pub fn prepare(&mut self, sql: &str) -> Result<StatementId> {
         let _prepare = tracing::debug_span!("prepare", sql = sql.trim()).entered();
         self.wire.prepare(sql)?;
@@ -328,7 +325,6 @@ impl Client {
         }
     }
 
-    /// Columns that a statement returns.
     pub fn columns(&self, statement: StatementId) -> &[Column] {
         self.wire.columns(statement)
     }
@@ -423,7 +419,6 @@ impl Drop for Client {
     }
 }
 
-/// A statement for a message.
 pub(super) fn quoted(sql: &str) -> String {
     format!("\"{}\"", shortened(sql.trim()))
 }

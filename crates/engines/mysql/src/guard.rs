@@ -15,8 +15,16 @@ use engine::{OWN_TABLES, Result, TargetError};
 const MARIADB_MIN: (u32, u32) = (10, 5);
 const MYSQL_MIN: (u32, u32) = (8, 0);
 
-/// Refuses servers that are too old.
-pub(super) fn refuse_old(flavour: Flavour, version: &str) -> Result<()> {
+/// The first connection of a target to a server that is not too old, and its version.
+pub(super) fn connect(access: &Access) -> Result<(Client, Flavour, String)> {
+    let client = access.connect_to_server()?;
+    let version = client.server_version().to_owned();
+    let flavour = Flavour::of_version(&version);
+    refuse_old(flavour, &version)?;
+    Ok((client, flavour, version))
+}
+
+fn refuse_old(flavour: Flavour, version: &str) -> Result<()> {
     let mut numbers = version
         .split(|c: char| !c.is_ascii_digit())
         .map(|n| n.parse::<u32>().unwrap_or(0));

@@ -19,14 +19,8 @@ pub(super) fn inspect(
     session: &SessionSettings,
     others_allowed: bool,
 ) -> Result<Inspection> {
-    let mut login = access.login();
-    // The database may not be there yet.
-    login.database = None;
-    let mut client = Client::connect(&access.place, access.tls.as_ref(), login, access.owner)?;
+    let (mut client, flavour, version) = guard::connect(access)?;
     let client = &mut client;
-    let version = client.server_version().to_owned();
-    let flavour = Flavour::of_version(&version);
-    guard::refuse_old(flavour, &version)?;
     let replaced = set_up_first(client, flavour, access.writes_anyway)?;
     guard::refuse_proxy(client, access)?;
     let mut found = Inspection {

@@ -1,6 +1,5 @@
 //! Names of databases in statements: any that the server allows.
 
-/// A name as an identifier.
 pub(super) fn identifier(name: &str) -> String {
     format!("`{}`", name.replace('`', "``"))
 }

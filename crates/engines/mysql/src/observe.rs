@@ -40,7 +40,6 @@ pub(super) struct MySqlActivity {
 }
 
 impl MySqlActivity {
-    /// Connects.
     pub(super) fn open(
         access: &Access,
         flavour: Flavour,

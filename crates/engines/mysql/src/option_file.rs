@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 
 use engine::{Password, Result, TargetError};
 
-/// An option file is short.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 /// Files that one names, and those name.
 const DEPTH_MAX: u32 = 10;

@@ -56,7 +56,6 @@ impl Grants {
         self.everywhere(EVERYTHING)
     }
 
-    /// The rights that dbdyno uses.
     pub(super) fn rights(
         &self,
         flavour: Flavour,

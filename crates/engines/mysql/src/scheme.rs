@@ -19,7 +19,6 @@ use engine::{
 };
 use local_server::LocalEngine;
 
-/// The engines of this crate.
 pub const ENGINES: engine::Engines = engine::Engines(&[&MySql, &LOCAL]);
 
 const TYPE_NAMES: TypeNames = TypeNames {

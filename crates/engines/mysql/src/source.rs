@@ -2,7 +2,7 @@
 
 mod waits;
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use super::access::Access;
 use super::client::Client;
@@ -15,6 +15,7 @@ use engine::catalogue::{
 };
 use engine::open_sessions::break_off_those_of;
 use engine::plain::{days_from, unscaled_of};
+use local_server::LocalServer;
 
 const DIALECT: Dialect = Dialect {
     quote: '`',
@@ -55,7 +56,6 @@ const SHAPES: [&str; 9] = [
     "geomcollection",
 ];
 
-/// A database of a server.
 pub(super) struct MySqlSource {
     access: Access,
     url: String,
@@ -64,6 +64,8 @@ pub(super) struct MySqlSource {
     readers: Mutex<Vec<String>>,
     /// Looks after them once one has waited.
     watcher: Mutex<Option<Client>>,
+    /// Last, because the connections end before it.
+    _server: Option<Arc<LocalServer>>,
 }
 
 impl MySqlSource {
@@ -75,9 +77,18 @@ impl MySqlSource {
             url,
             is_of_target,
             version,
+            _server: None,
             readers: Mutex::default(),
             watcher: Mutex::default(),
         })
+    }
+
+    /// Keeps a server that dbdyno started.
+    pub(super) fn on(self, server: Option<Arc<LocalServer>>) -> Self {
+        Self {
+            _server: server,
+            ..self
+        }
     }
 }
 
@@ -261,7 +272,6 @@ fn kind_of(
     })
 }
 
-/// A connection in a transaction.
 struct MySqlReader {
     client: Client,
     misfits: Misfits,

@@ -94,14 +94,9 @@ impl MySqlTarget {
     pub fn open_observed(url: &TargetUrl) -> Result<Self> {
         let (access, session) = asked_of(url)?;
         session_settings::refuse(&session)?;
-        let mut login = access.login();
-        login.database = None;
-        let (place, tls) = (&access.place, access.tls.as_ref());
-        let client = Client::connect(place, tls, login, access.owner)?;
-        let version = client.server_version().to_owned();
-        let (flavour, tls) = (Flavour::of_version(&version), client.tls());
+        let (client, flavour, version) = guard::connect(&access)?;
+        let tls = client.tls();
         drop(client);
-        guard::refuse_old(flavour, &version)?;
         let mut client = observe::asking::connect(&access, flavour)?;
         let rights_missing = rights_missing(&mut client, false)?;
         Ok(Self {
@@ -138,15 +133,8 @@ impl MySqlTarget {
         others_allowed: bool,
         (control, is_locked): (ControlConnection<Client>, bool),
     ) -> Result<Self> {
-        let mut login = access.login();
-        // The database may not be there yet.
-        login.database = None;
-        let (place, tls) = (&access.place, access.tls.as_ref());
-        let mut client = Client::connect(place, tls, login, access.owner)?;
-        let version = client.server_version().to_owned();
+        let (mut client, flavour, version) = guard::connect(&access)?;
         let tls = client.tls();
-        let flavour = Flavour::of_version(&version);
-        guard::refuse_old(flavour, &version)?;
         let mut replaced = set_up_first(&mut client, flavour, access.writes_anyway)?;
         guard::refuse_proxy(&mut client, &access)?;
         if !others_allowed {
@@ -283,7 +271,6 @@ fn rights_missing(client: &mut Client, others_allowed: bool) -> Result<Option<Ri
     Ok((!unseen.is_empty()).then_some(RightsMissing { unseen, grant }))
 }
 
-/// Why a server cannot do something.
 pub(super) fn lacks(flavour: Flavour, limits: &Limits, feature: Feature) -> Option<String> {
     match (feature, flavour) {
         (Feature::KeylessTables, _) => limits.keys.clone(),
@@ -438,7 +425,7 @@ impl Target for MySqlTarget {
     fn source(&self) -> Result<Box<dyn Source>> {
         let access = self.access.as_ref().clone();
         let source = MySqlSource::open(access, self.url.to_string(), true)?;
-        Ok(Box::new(source))
+        Ok(Box::new(source.on(self.control.shared_server())))
     }
 
     fn secondary_schema(&self, name: &str) -> Result<Arc<dyn Target>> {

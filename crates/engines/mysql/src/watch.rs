@@ -24,7 +24,6 @@ const DATABASE: usize = 3;
 const COMMAND: usize = 4;
 const STATE: usize = 6;
 
-/// A watch over one server.
 pub(super) struct MySqlWatch {
     client: Client,
     database: String,
@@ -36,7 +35,6 @@ pub(super) struct MySqlWatch {
 }
 
 impl MySqlWatch {
-    /// Connects.
     pub(super) fn open(access: &Access) -> Result<Self> {
         let mut client = connect(access)?;
         let own = client

@@ -31,7 +31,6 @@ const ADAPTERS: &[Adapter<PostgresTarget>] = &[
     pgbackrest::ZST,
 ];
 
-/// The methods of local servers.
 pub(super) fn methods() -> Vec<BackupMethod> {
     described(ADAPTERS)
 }

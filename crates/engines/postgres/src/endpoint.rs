@@ -19,7 +19,6 @@ use net::tls::TlsClient;
 pub(super) const PORT_DEFAULT: u16 = 5432;
 /// The server cuts names off behind 63 bytes; a part is left for what is put behind.
 const SCHEMA_BYTES_MAX: usize = 50;
-/// Longer password files are nobody's.
 const PASSWORD_FILE_BYTES_MAX: u64 = 1 << 20;
 
 /// Everything that opening a connection needs.

@@ -19,7 +19,6 @@ use engine::session_settings::{self, Replaced};
 use engine::value::{Identities, SessionLimit};
 use engine::{ErrorKind, OWN_TABLES, Result, SessionsLeft, TargetError, Value, WEAK_LOGIN};
 
-/// The comment on the schema.
 const MARK: &str = "dbdyno: made by dbdyno, may be dropped";
 /// Key of the lock that one dbdyno holds on a database.
 const LOCK: i64 = 0x6462_6479_6e6f;

@@ -20,7 +20,6 @@ use engine::{
 };
 use local_server::LocalEngine;
 
-/// The engines of this crate.
 pub const ENGINES: engine::Engines = engine::Engines(&[&Postgres, &LOCAL]);
 
 const TYPE_NAMES: TypeNames = TypeNames {

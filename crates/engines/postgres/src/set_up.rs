@@ -14,7 +14,6 @@ pub(super) const THREADS_MAX: u32 = 1024;
 /// (PostgreSQL's documentation of `maintenance_work_mem` and of CREATE INDEX).
 const MAINTENANCE_KIB_PER_THREAD: u64 = 32 << 10;
 
-/// Settings of a URL of a running server.
 pub(super) const SETTINGS: &[(&str, &str)] = &[
     (
         "sslmode",

@@ -3,7 +3,7 @@
 mod catalogue;
 mod waits;
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::connection::Connection;
 use super::endpoint::Endpoint;
@@ -15,6 +15,7 @@ use engine::catalogue::{
 };
 use engine::open_sessions::break_off_those_of;
 use engine::{ErrorKind, Result, TargetError, Value};
+use local_server::LocalServer;
 
 /// Blocks of a piece: enough that asking for it costs nothing, few enough that streams end together.
 const PIECE_BLOCKS: u64 = 8192;
@@ -46,6 +47,8 @@ pub(super) struct PostgresSource {
     readers: Mutex<Vec<i32>>,
     /// Looks after them once one has waited.
     watcher: Mutex<Option<Connection>>,
+    /// Last, because the connections end before it.
+    _server: Option<Arc<LocalServer>>,
 }
 
 impl PostgresSource {
@@ -63,6 +66,7 @@ impl PostgresSource {
             only,
             snapshot: snapshot.unwrap_or_default(),
             encoding: encoding.unwrap_or_default(),
+            _server: None,
             launcher: Mutex::new(launcher),
             readers: Mutex::default(),
             watcher: Mutex::default(),
@@ -74,6 +78,14 @@ impl PostgresSource {
                 .batch("SET client_encoding = 'SQL_ASCII'")?;
         }
         Ok(source)
+    }
+
+    /// Keeps a server that dbdyno started.
+    pub(super) fn on(self, server: Option<Arc<LocalServer>>) -> Self {
+        Self {
+            _server: server,
+            ..self
+        }
     }
 
     fn is_any_bytes(&self) -> bool {

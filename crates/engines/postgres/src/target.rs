@@ -428,7 +428,7 @@ impl Target for PostgresTarget {
     fn source(&self) -> Result<Box<dyn Source>> {
         let only = Some(self.endpoint.schema.clone());
         let source = PostgresSource::open(self.endpoint.clone(), self.url.clone(), only)?;
-        Ok(Box::new(source))
+        Ok(Box::new(source.on(self.control.shared_server())))
     }
 
     fn backup(&self) -> std::result::Result<&dyn Backup, String> {

@@ -22,12 +22,10 @@ use engine::process;
 use engine::{Result, ServerCounts, Tally, TargetError, Transport, Watch};
 use profile::Profile;
 
-/// Why there are no histograms.
 const NO_HISTOGRAM: &str = "PostgreSQL keeps no distribution of its waits; the distribution of device requests is shown instead";
 
 const COUNTS: &str = "pg_wait_sampling_profile";
 
-/// A watch over one server.
 pub(super) struct PostgresWatch {
     connection: Connection,
     look: Prepared,

@@ -10,7 +10,6 @@ use engine::nonblocking::Sent;
 use engine::{Result, TargetError, Value};
 use net::stream::Buffers;
 
-/// A request of a group.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum ClientRequest<'a> {
     Text(&'static str),

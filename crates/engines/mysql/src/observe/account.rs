@@ -14,7 +14,6 @@ const ENTERED: &str = "SELECT SUM(SUM_TIMER_WAIT) / 1e12 FROM performance_schema
      AND EVENT_NAME NOT LIKE 'statement/com/Binlog%'";
 const BUSY: &str = "SELECT VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME = 'BUSY_TIME' AND @@userstat = 1";
 
-/// Where the time is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Source {
     Statements,

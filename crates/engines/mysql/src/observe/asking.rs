@@ -24,9 +24,7 @@ fn limits(flavour: Flavour) -> &'static str {
 
 /// A session of an observer; it is in no database.
 pub(crate) fn connect(access: &Access, flavour: Flavour) -> Result<Client> {
-    let mut login = access.login();
-    login.database = None;
-    let mut client = Client::connect(&access.place, access.tls.as_ref(), login, access.owner)?;
+    let mut client = access.connect_to_server()?;
     client.run(&format!(
         "{}; {}",
         set_up(flavour, false, false),

@@ -10,7 +10,6 @@ use super::load::replica;
 use engine::Result;
 use engine::risen::{SIZE, add_sizes, hottest, number, text};
 
-/// Schemas of the server itself.
 const SERVERS: &str = "('mysql', 'sys', 'information_schema', 'performance_schema')";
 
 pub(super) fn server(asking: &mut Asking, is_replica: bool) -> Result<Observed> {

@@ -7,7 +7,6 @@ use super::super::facts::{status, variable};
 use super::files;
 use engine::{Counted, Result, ServerCounts, WaitClass};
 
-/// Why there are no histograms.
 const NO_HISTOGRAM: &str = "the server keeps sums of its waits but no distribution; the distribution of device requests \
                             is shown instead";
 

@@ -94,7 +94,6 @@ pub(crate) fn own(client: &mut Client) -> Option<u32> {
     (is_server(server) && account(thread).is_some()).then_some(thread)
 }
 
-/// The server's process.
 pub(in super::super) fn server_process(client: &mut Client) -> std::result::Result<u32, String> {
     let of_thread = |client: &mut Client| process::of_thread(own(client)?);
     // MySQL reports no thread, and whoever listens need not be the server.

@@ -199,7 +199,6 @@ impl Wire {
         &self.statements[statement.0].columns
     }
 
-    /// Parameters that a statement takes.
     pub fn parameters(&self, statement: StatementId) -> usize {
         usize::from(self.statements[statement.0].parameters)
     }

@@ -52,7 +52,6 @@ impl Column {
     }
 }
 
-/// One value of a row.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Cell<'a> {
     Null,

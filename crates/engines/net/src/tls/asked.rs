@@ -43,7 +43,6 @@ pub enum Check {
     Name,
 }
 
-/// Where trusted authorities are found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Roots {
     System,

@@ -29,7 +29,6 @@ const SYSTEM_ROOTS: &[&str] = &[
 ];
 /// The variable that OpenSSL reads for the same.
 const SYSTEM_ROOTS_VARIABLE: &str = "SSL_CERT_FILE";
-/// Longer files hold no certificates.
 const FILE_BYTES_MAX: u64 = 4 << 20;
 
 /// How connections with TLS are made; shared by all of a target.

@@ -165,21 +165,33 @@ impl Method for Base<'_> {
                 }
             }
         }
-        server.hand_over(into)?;
-        copy::sync(into).map_err(|e| failed("cannot synchronise the restored files", &e))?;
-        let copy_took = begun.elapsed();
-        if !self.1.end.is_empty()
-            && let Some(wrong) = verify_files(self.0, &data, &from.join(MANIFEST))?
-        {
-            return Err(statement(&wrong));
-        }
-        let starting = Instant::now();
-        Ok(Restored {
-            target: self.0.open_restored(into)?,
-            copy_took,
-            replay_took: starting.elapsed(),
-        })
+        let manifest = (!self.1.end.is_empty()).then(|| from.join(MANIFEST));
+        open(self.0, into, &data, manifest.as_deref(), begun)
     }
+}
+
+/// Opens restored files, verified before a server sees them where there is a `manifest` of them.
+pub(super) fn open(
+    target: &PostgresTarget,
+    into: &Path,
+    data: &Path,
+    manifest: Option<&Path>,
+    begun: Instant,
+) -> Result<Restored> {
+    target.own_server()?.hand_over(into)?;
+    copy::sync(into).map_err(|e| failed("cannot synchronise the restored files", &e))?;
+    let copy_took = begun.elapsed();
+    if let Some(manifest) = manifest
+        && let Some(wrong) = verify_files(target, data, manifest)?
+    {
+        return Err(statement(&wrong));
+    }
+    let starting = Instant::now();
+    Ok(Restored {
+        target: target.open_restored(into)?,
+        copy_took,
+        replay_took: starting.elapsed(),
+    })
 }
 
 /// PostgreSQL's own list of the files of a backup.

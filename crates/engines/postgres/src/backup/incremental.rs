@@ -7,12 +7,9 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use super::super::target::PostgresTarget;
-use super::base::{MANIFEST, base_backup, verify_files};
-use super::tools::statement;
+use super::base::{MANIFEST, base_backup, open, verify_files};
 use engine::backup::run;
 use engine::backup_adapter::Adapter;
-use engine::failed;
-use engine::file_snapshot::copy;
 use engine::{BackedUp, BackupMethod, BackupOptions, Method, RestoreOptions, Restored, Result};
 
 /// The first version whose server sums up its log.
@@ -85,17 +82,6 @@ impl Method for Incremental<'_> {
         let mut command = self.0.program("pg_combinebackup")?;
         command.args(parts(from)).arg("--output").arg(&data);
         run(command)?;
-        server.hand_over(into)?;
-        copy::sync(into).map_err(|e| failed("cannot synchronise the restored files", &e))?;
-        let copy_took = begun.elapsed();
-        if let Some(wrong) = verify_files(self.0, &data, &data.join(MANIFEST))? {
-            return Err(statement(&wrong));
-        }
-        let starting = Instant::now();
-        Ok(Restored {
-            target: self.0.open_restored(into)?,
-            copy_took,
-            replay_took: starting.elapsed(),
-        })
+        open(self.0, into, &data, Some(&data.join(MANIFEST)), begun)
     }
 }

@@ -18,7 +18,6 @@ use engine::file_snapshot::copy;
 use engine::{BackedUp, BackupMethod, BackupOptions, Method, RestoreOptions, Restored, Result};
 use local_server::Version;
 
-/// Where a distribution puts it.
 const PROGRAM: &str = "/usr/bin/pgbackrest";
 const HOW_TO_GET: &str =
     "run `make postgres`, or install it (on Debian: apt-get install pgbackrest)";

@@ -107,7 +107,6 @@ impl Asking {
         numbers
     }
 
-    /// The text of a statement as a column.
     pub fn text(&self) -> String {
         if self.is_raw {
             format!("CASE WHEN octet_length(query) <= {RAW_BYTES_MAX} THEN query END")

@@ -27,7 +27,6 @@ pub enum Event<'a> {
     /// Types of the columns of a described statement; none when it returns no rows.
     ColumnTypes(ColumnTypes<'a>),
     Bound,
-    /// A row of a result.
     Row(Row<'a>),
     Complete(Tag<'a>),
     /// The server takes rows of a COPY.
@@ -44,9 +43,7 @@ pub enum Event<'a> {
 /// A request of the server during the logon.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Authentication {
-    /// The user is logged on.
     Done,
-    /// The password in clear text.
     Cleartext,
     /// A digest of the password with this salt.
     Md5([u8; 4]),
@@ -54,7 +51,6 @@ pub enum Authentication {
     /// The server's part of the mechanism.
     Continue(Vec<u8>),
     Final(Vec<u8>),
-    /// A method by its number.
     Other(u32),
 }
 
@@ -98,7 +94,6 @@ impl Numbers<'_> {
     }
 }
 
-/// The description of a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ColumnTypes<'a>(&'a [u8]);
 
@@ -117,7 +112,6 @@ impl ColumnTypes<'_> {
     }
 }
 
-/// A row of a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Row<'a> {
     columns: u16,
@@ -135,7 +129,6 @@ impl<'a> Row<'a> {
     }
 }
 
-/// The cells of a row.
 pub struct Cells<'a> {
     left: u16,
     rest: &'a [u8],

@@ -23,7 +23,6 @@ pub(super) const NULL_LENGTH: i32 = -1;
 /// A prepared statement: its name on the server, and the types of its parameters and columns.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Prepared {
-    /// Its name on the server.
     pub name: String,
     pub parameters: Vec<u32>,
     pub columns: Vec<u32>,

@@ -6,7 +6,6 @@ use super::*;
 use engine::{Fetched, Value};
 use net::stream::Buffers;
 
-/// A message of the server.
 fn message(tag: u8, body: &[u8]) -> Vec<u8> {
     let mut message = vec![tag];
     message.extend((body.len() as u32 + 4).to_be_bytes());

@@ -28,7 +28,6 @@ impl Wire {
         Ok(())
     }
 
-    /// Has a statement prepared.
     pub fn prepare(&mut self, sql: &str) -> WireResult<()> {
         if self.statements.len() >= STATEMENTS_MAX {
             return Err(WireError::TooManyStatements);
