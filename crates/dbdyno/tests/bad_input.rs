@@ -7,84 +7,76 @@ mod common;
 use std::path::Path;
 use std::process::Command;
 
+use crate::common::words;
 use common::{DBDYNO, Ended, TINY, Workspace, need_duckdb};
 use rusqlite::Connection;
+use testing::Says;
 
-/// Invalid input: status 2, and no archive is created.
-fn is_wrong(workspace: &Workspace, arguments: &[&str], expected: &str) {
-    let ended = workspace.dbdyno(arguments);
-    assert_eq!(ended.status, 2, "{arguments:?}: {}", ended.stderr);
-    let sentence = ended.sentence();
-    assert!(sentence.contains(expected), "{arguments:?}: {sentence}");
-    assert!(ended.stdout.is_empty(), "{}", ended.stdout);
+/// Invalid input: status 2, no output, and no archive is created.
+fn are_wrong(workspace: &Workspace, table: &str) {
+    workspace.refuses(2, table);
     assert!(
         !workspace.archive().exists(),
-        "{arguments:?} made an archive"
+        "an archive was made: {table}"
     );
-}
-
-fn fails(workspace: &Workspace, arguments: &[&str], expected: &str) {
-    let ended = workspace.dbdyno(arguments);
-    assert_eq!(ended.status, 1, "{arguments:?}: {}", ended.stderr);
-    let sentence = ended.sentence();
-    assert!(sentence.contains(expected), "{arguments:?}: {sentence}");
 }
 
 #[test]
 fn a_wrong_plan_is_refused_with_the_nearest_right_word() {
     let workspace = Workspace::new();
-    let cases = [
-        ("sample_ms", "sampel_ms", "did you mean \"sample_ms\"?"),
-        ("jobs", "job", "did you mean \"jobs\"?"),
-        ("T132", "T133x", "did you mean \"T133\"?"),
-        ("\"library\"", "\"libary\"", "did you mean \"library\"?"),
-        ("\"time\"", "\"tome\"", "unknown variant"),
-        ("seconds = 0.05", "seconds = -1", "seconds = -1 is not"),
-        ("jobs = [1]", "jobs = 1", "plan is invalid"),
-        ("jobs = [1]", "size = \"huge\"", "there is no size \"huge\""),
-        ("[[step]]", "[[step", "not TOML"),
-    ];
-    for (right, wrong, expected) in cases {
-        let plan = workspace.file("plan.toml", &TINY.replace(right, wrong));
-        is_wrong(&workspace, &["run", &plan, "--target", "sqlite:"], expected);
+    for (change, expected) in testing::rows(
+        r#"
+        sample_ms -> sampel_ms     => did you mean "sample_ms"?
+        jobs -> job                => did you mean "jobs"?
+        T132 -> T133x              => did you mean "T133"?
+        "library" -> "libary"      => did you mean "library"?
+        "time" -> "tome"           => unknown variant
+        seconds = 0.05 -> seconds = -1 => seconds = -1 is not
+        jobs = [1] -> jobs = 1     => plan is invalid
+        jobs = [1] -> size = "huge" => there is no size "huge"
+        [[step]] -> [[step         => not TOML
+        "#,
+    ) {
+        let (right, wrong) = change.split_once(" -> ").unwrap();
+        workspace.file("plan.toml", &TINY.replace(right, wrong));
+        let row = format!("run plan.toml --target sqlite: => {expected}");
+        are_wrong(&workspace, &row);
     }
-    is_wrong(&workspace, &["run", "quik"], "did you mean \"quick\"?");
-    is_wrong(&workspace, &["run", "no/such.toml"], "no built-in plan");
-    is_wrong(&workspace, &["run", "/dev/zero"], "more than 4194304 bytes");
+    are_wrong(
+        &workspace,
+        r#"
+        run quik         => did you mean "quick"?
+        run no/such.toml => no built-in plan
+        run /dev/zero    => more than 4194304 bytes
+        "#,
+    );
 }
 
 #[test]
 fn a_wrong_setting_is_refused() {
     let workspace = Workspace::new();
-    let cases = [
-        ("nonsense", "is not KEY=VALUE"),
-        ("=1", "is not KEY=VALUE"),
-        ("sise=1", "unknown key \"sise\""),
-        ("step.sise=small", "did you mean \"size\"?"),
-        (
-            "step.9.size=small",
-            "there is no step 9; the plan has 1 step",
-        ),
-        ("a.b.c.d=1", "no such key"),
-        ("repeat=0", "repeat = 0"),
-        ("step.jobs=[0]", "between 1 and"),
-        ("step.tests=[\"T999\"]", "no test \"T999\""),
-    ];
-    let plan = workspace.file("plan.toml", TINY);
-    for (setting, expected) in cases {
-        is_wrong(&workspace, &["run", &plan, "--set", setting], expected);
-    }
-    is_wrong(&workspace, &["run", &plan, "--repeat", "0"], "repeat = 0");
-    for label in ["last", "7", "run-1", "ref:x", ""] {
-        is_wrong(
-            &workspace,
-            &["run", &plan, "--name", label],
-            "cannot be the label",
-        );
-    }
+    workspace.file("plan.toml", TINY);
     // None of these leaves a directory for the default targets.
-    let work = ["run", plan.as_str(), "--work-dir", "work", "--name", "last"];
-    is_wrong(&workspace, &work, "cannot be the label");
+    are_wrong(
+        &workspace,
+        r#"
+        run plan.toml --set nonsense              => is not KEY=VALUE
+        run plan.toml --set =1                    => is not KEY=VALUE
+        run plan.toml --set sise=1                => unknown key "sise"
+        run plan.toml --set step.sise=small       => did you mean "size"?
+        run plan.toml --set step.9.size=small     => there is no step 9; the plan has 1 step
+        run plan.toml --set a.b.c.d=1             => no such key
+        run plan.toml --set repeat=0              => repeat = 0
+        run plan.toml --set step.jobs=[0]         => between 1 and
+        run plan.toml --set step.tests=["T999"]   => no test "T999"
+        run plan.toml --repeat 0                  => repeat = 0
+        run plan.toml --name 7                    => cannot be the label
+        run plan.toml --name run-1                => cannot be the label
+        run plan.toml --name ref:x                => cannot be the label
+        run plan.toml --name=                     => cannot be the label
+        run plan.toml --work-dir work --name last => cannot be the label
+        "#,
+    );
     assert!(!workspace.path("work").exists() || is_empty(&workspace.path("work")));
 }
 
@@ -96,77 +88,63 @@ fn is_empty(directory: &Path) -> bool {
 fn a_wrong_target_is_refused() {
     let workspace = Workspace::new();
     let plan = workspace.file("plan.toml", TINY);
-    let cases = [
-        ("plain", "has no scheme"),
-        ("/data/bench.db", "has no scheme"),
-        ("sqlit:x", "did you mean \"sqlite\"?"),
-        ("oracle2:x", "unknown engine \"oracle2\""),
-        ("sqlite:x?cache_mb", "is not KEY=VALUE"),
-        ("sqlite:x?cache=1", "its settings are page_size"),
-        ("sqlite:x?synchronous=MAYBE", "synchronous=MAYBE"),
-        ("sqlite:x?cache_mb=much", "cache_mb=much"),
-        ("two\nlines", "has no scheme"),
-    ];
-    for (url, expected) in cases {
-        is_wrong(&workspace, &["run", &plan, "--target", url], expected);
-    }
+    are_wrong(
+        &workspace,
+        r#"
+        run plan.toml --target plain                    => has no scheme
+        run plan.toml --target /data/bench.db           => has no scheme
+        run plan.toml --target sqlit:x                  => did you mean "sqlite"?
+        run plan.toml --target oracle2:x                => unknown engine "oracle2"
+        run plan.toml --target sqlite:x?cache_mb        => is not KEY=VALUE
+        run plan.toml --target sqlite:x?cache=1         => its settings are page_size
+        run plan.toml --target sqlite:x?synchronous=MAYBE => synchronous=MAYBE
+        run plan.toml --target sqlite:x?cache_mb=much   => cache_mb=much
+        run plan.toml --target sqlite:x --target sqlite:x            => named twice
+        run plan.toml --target sqlite:x --target sqlite:./x          => named twice
+        run plan.toml --target sqlite:x --target sqlite:x?cache_mb=8 => named twice
+        "#,
+    );
+    let lines = ["run", &plan, "--target", "two\nlines"];
+    workspace.ends(2, &lines).sentence().says("has no scheme");
+    let whole = workspace.url("sqlite", "x");
+    let twice = words("run {} --target sqlite:x --target {}", &[&plan, &whole]);
+    workspace.ends(2, &twice).sentence().says("named twice");
+    assert!(!workspace.archive().exists());
     assert!(!workspace.path("x").exists(), "a target was touched");
-    let twice = |a: &str, b: &str| {
-        let arguments = ["run", &plan, "--target", a, "--target", b];
-        is_wrong(&workspace, &arguments, "named twice");
-    };
-    twice("sqlite:bench.db", "sqlite:bench.db");
-    twice("sqlite:bench.db", "sqlite:./bench.db");
-    twice("sqlite:bench.db", "sqlite:bench.db?cache_mb=8");
-    twice("sqlite:bench.db", &workspace.url("sqlite", "bench.db"));
-    assert!(!workspace.path("bench.db").exists(), "a target was touched");
 }
 
 #[test]
 fn a_wrong_library_is_refused() {
     let workspace = Workspace::new();
-    let plan = workspace.file("plan.toml", TINY);
-    fails(
-        &workspace,
-        &["run", &plan, "--library", "absent"],
-        "cannot be read",
-    );
-    let library = workspace.library();
-    let library_argument = library.to_str().unwrap();
-    let arguments = ["run", &plan, "--library", library_argument];
-    std::fs::write(library.join("T132.toml"), "code = \"T132\"\ncolour = 3\n").unwrap();
-    is_wrong(&workspace, &arguments, "colour");
-    std::fs::write(library.join("T132.toml"), "code = \n").unwrap();
-    is_wrong(&workspace, &arguments, "T132.toml");
+    workspace.file("plan.toml", TINY);
+    workspace.refuses(1, "run plan.toml --library absent => cannot be read");
+    let test = workspace.library().join("T132.toml");
+    std::fs::write(&test, "code = \"T132\"\ncolour = 3\n").unwrap();
+    are_wrong(&workspace, "run plan.toml --library library => colour");
+    std::fs::write(&test, "code = \n").unwrap();
+    are_wrong(&workspace, "run plan.toml --library library => T132.toml");
 }
 
 #[test]
 fn an_unreachable_target_is_the_environments_fault() {
     need_duckdb();
     let workspace = Workspace::new();
-    let plan = workspace.file("plan.toml", TINY);
-    for url in ["sqlite:absent/x.db", "duckdb:absent/x.db"] {
-        fails(&workspace, &["run", &plan, "--target", url], "absent/x.db");
-    }
-    workspace.file(
-        "text",
-        "this is no database, whatever its name may promise\n"
-            .repeat(99)
-            .as_str(),
-    );
-    for url in ["sqlite:text", "duckdb:text"] {
-        fails(&workspace, &["run", &plan, "--target", url], "text");
-    }
+    workspace.file("plan.toml", TINY);
+    let text = "this is no database, whatever its name may promise\n";
+    workspace.file("text", &text.repeat(99));
     workspace.file("work", "a file where a directory should be");
-    fails(
-        &workspace,
-        &["run", &plan, "--work-dir", "work/below"],
-        "--work-dir",
+    workspace.refuses(
+        1,
+        "
+        run plan.toml --target sqlite:absent/x.db => absent/x.db
+        run plan.toml --target duckdb:absent/x.db => absent/x.db
+        run plan.toml --target sqlite:text        => text
+        run plan.toml --target duckdb:text        => text
+        run plan.toml --work-dir work/below       => --work-dir
+        ",
     );
-    assert!(
-        !workspace.fine(&["list", "runs"]).stdout.contains("tiny"),
-        "a run was entered"
-    );
+    let runs = workspace.fine("list runs").stdout;
+    assert!(!runs.contains("tiny"), "a run was entered: {runs}");
 }
 
 #[test]
@@ -174,61 +152,44 @@ fn a_study_with_a_taken_name_is_refused_before_its_targets_are_opened() {
     let workspace = Workspace::new();
     let plan = workspace.file("plan.toml", TINY);
     workspace.fine(&["run", &plan, "--target", "mock:", "--name", "s-b"]);
-    let study = [
-        "ab",
-        &plan,
-        "--target",
-        "sqlite:absent/x.db",
-        "--b",
-        "step.jobs=[2]",
-        "--yes",
-        "--name",
-    ];
-    let ended = workspace.dbdyno(&[&study[..], &["s"]].concat());
-    assert_eq!(ended.status, 2, "{}", ended.stderr);
-    assert!(
-        ended.sentence().contains("\"s-b\" is taken"),
-        "{}",
-        ended.stderr
+    let study = words(
+        "ab {} --target sqlite:absent/x.db --b step.jobs=[2] --yes --name",
+        &[&plan],
     );
-    let runs = workspace.fine(&["list", "runs"]).stdout;
+    let ended = workspace.ends(2, &[&study[..], &["s"]].concat());
+    ended.sentence().says("\"s-b\" is taken");
+    let runs = workspace.fine("list runs").stdout;
     assert!(!runs.contains("s-a"), "{runs}");
-    fails(&workspace, &[&study[..], &["free"]].concat(), "absent/x.db");
+    let free = workspace.ends(1, &[&study[..], &["free"]].concat());
+    free.sentence().says("absent/x.db");
 }
 
 #[test]
 fn another_users_database_is_left_unchanged() {
     let workspace = Workspace::new();
-    let plan = workspace.file("plan.toml", TINY);
-    let connection = Connection::open(workspace.path("theirs.db")).unwrap();
-    connection
-        .execute_batch("CREATE TABLE customer (name)")
-        .unwrap();
-    drop(connection);
-    let before = std::fs::read(workspace.path("theirs.db")).unwrap();
-    fails(
-        &workspace,
-        &["run", &plan, "--target", "sqlite:theirs.db"],
-        "\"customer\"",
-    );
-    assert!(std::fs::read(workspace.path("theirs.db")).unwrap() == before);
-
+    let theirs = Connection::open(workspace.path("theirs.db")).unwrap();
+    let made = theirs.execute_batch("CREATE TABLE customer (name)");
+    made.unwrap();
+    drop(theirs);
     // An archive is no target either.
-    assert_eq!(workspace.run(TINY, &[]).status, 0);
-    let before = std::fs::read(workspace.archive()).unwrap();
-    fails(
-        &workspace,
-        &["run", &plan, "--target", "sqlite:archive.dbdyno"],
-        "not a table of dbdyno",
+    workspace.measure(TINY, "");
+    let files = ["theirs.db", "archive.dbdyno"];
+    let before = files.map(|file| workspace.bytes(file));
+    workspace.refuses(
+        1,
+        r#"
+        run plan.toml --target sqlite:theirs.db      => "customer"
+        run plan.toml --target sqlite:archive.dbdyno => not a table of dbdyno
+        "#,
     );
-    assert!(std::fs::read(workspace.archive()).unwrap() == before);
+    assert!(files.map(|file| workspace.bytes(file)) == before);
 }
 
 #[test]
 fn an_archive_that_cannot_be_used_is_left_as_it_is() {
     let workspace = Workspace::new();
-    assert_eq!(workspace.run(TINY, &[]).status, 0);
-    let whole = std::fs::read(workspace.archive()).unwrap();
+    workspace.measure(TINY, &[]);
+    let whole = workspace.bytes("archive.dbdyno");
     let marks = |at: usize, value: i32| {
         let mut bytes = whole.clone();
         bytes[at..at + 4].copy_from_slice(&value.to_be_bytes());
@@ -245,23 +206,19 @@ fn an_archive_that_cannot_be_used_is_left_as_it_is() {
         (b"Dear diary, ".repeat(99), "is not a dbdyno archive"),
         (b"short".to_vec(), "is not a dbdyno archive"),
     ];
-    let plan = workspace.file("plan.toml", TINY);
     for (bytes, expected) in cases {
         std::fs::write(workspace.path("bad.dbdyno"), &bytes).unwrap();
         for verb in [
-            &["run", &plan, "--target", "sqlite:"][..],
-            &["run", "--resume", "last"],
-            &["list", "runs"],
-            &["export", "last"],
-            &["report", "last"],
+            "run plan.toml --target sqlite:",
+            "run --resume last",
+            "list runs",
+            "export last",
+            "report last",
         ] {
-            fails(
-                &workspace,
-                &[verb, &["--archive", "bad.dbdyno"]].concat(),
-                expected,
-            );
-            let after = std::fs::read(workspace.path("bad.dbdyno")).unwrap();
-            assert!(after == bytes, "{verb:?} changed the archive ({expected})");
+            let row = format!("{verb} --archive bad.dbdyno => {expected}");
+            workspace.refuses(1, &row);
+            let after = workspace.bytes("bad.dbdyno");
+            assert!(after == bytes, "{verb} changed the archive ({expected})");
         }
     }
     assert!(!workspace.path("dbdyno-report.html").exists());
@@ -270,89 +227,62 @@ fn an_archive_that_cannot_be_used_is_left_as_it_is() {
 #[test]
 fn an_archive_that_cannot_be_made_is_the_environments_fault() {
     let workspace = Workspace::new();
-    let plan = workspace.file("plan.toml", TINY);
+    workspace.file("plan.toml", TINY);
     workspace.file("file", "not a directory");
-    let below = ["--archive", "file/a.dbdyno"];
-    let run = ["run", plan.as_str(), "--target", "sqlite:t.db"];
-    fails(&workspace, &[&run[..], &below].concat(), "cannot be opened");
-    assert!(
-        !workspace.path("t.db").exists(),
-        "the target was touched for nothing"
+    workspace.refuses(
+        1,
+        "
+        run plan.toml --target sqlite:t.db --archive file/a.dbdyno => cannot be opened
+        run plan.toml --target sqlite:t.db --archive . => it is a directory
+        export last --archive file/a.dbdyno => cannot be opened
+        ",
     );
-    fails(
-        &workspace,
-        &[&run[..], &["--archive", "."]].concat(),
-        "it is a directory",
-    );
-    fails(
-        &workspace,
-        &[&["export", "last"][..], &below].concat(),
-        "cannot be opened",
-    );
+    assert!(!workspace.path("t.db").exists(), "the target was touched");
 }
 
 #[test]
 fn without_an_archive_there_is_nothing_to_show_or_resume() {
     let workspace = Workspace::new();
-    for verb in [
-        &["export", "last"][..],
-        &["report", "last"],
-        &["run", "--resume", "last"],
-    ] {
-        fails(&workspace, verb, "there is no archive");
-        assert!(!workspace.archive().exists(), "{verb:?} made an archive");
+    for verb in ["export last", "report last", "run --resume last"] {
+        workspace.refuses(1, &format!("{verb} => there is no archive"));
+        assert!(!workspace.archive().exists(), "{verb} made an archive");
     }
 }
 
 #[test]
 fn unknown_names_are_refused() {
     let workspace = Workspace::new();
-    assert_eq!(workspace.run(TINY, &["--name", "before"]).status, 0);
-    let before = std::fs::read(workspace.archive()).unwrap();
-    let cases: [(&[&str], &str); 8] = [
-        (&["export", "after"], "no run called \"after\""),
-        (&["export", "2"], "no run called \"2\""),
-        (&["report", "after"], "no run called \"after\""),
-        (
-            &["report", "last", "--against", "after"],
-            "no run called \"after\"",
-        ),
-        (
-            &["report", "last", "--against", "ref:dl980"],
-            "dl980-violin",
-        ),
-        (&["run", "--resume", "after"], "no run called \"after\""),
-        (&["run", "--resume", "before"], "is complete"),
-        (&["run", "--resume", "last"], "is complete"),
-    ];
-    for (arguments, expected) in cases {
-        let ended = workspace.dbdyno(arguments);
-        assert_eq!(ended.status, 2, "{arguments:?}: {}", ended.stderr);
-        let sentence = ended.sentence();
-        assert!(sentence.contains(expected), "{arguments:?}: {sentence}");
-        assert!(
-            std::fs::read(workspace.archive()).unwrap() == before,
-            "{arguments:?}"
-        );
-    }
+    workspace.measure(TINY, "--name before");
+    let before = workspace.bytes("archive.dbdyno");
+    workspace.refuses(
+        2,
+        r#"
+        export after                        => no run called "after"
+        export 2                            => no run called "2"
+        report after                        => no run called "after"
+        report last --against after         => no run called "after"
+        report last --against ref:dl980     => dl980-violin
+        run --resume after                  => no run called "after"
+        run --resume before                 => is complete
+        run --resume last                   => is complete
+        "#,
+    );
+    assert!(workspace.bytes("archive.dbdyno") == before);
     assert!(!workspace.path("dbdyno-report.html").exists());
 }
 
 #[test]
 fn a_report_that_cannot_be_written_leaves_the_old_one() {
     let workspace = Workspace::new();
-    assert_eq!(workspace.run(TINY, &[]).status, 0);
+    workspace.measure(TINY, "");
     workspace.file("file", "not a directory");
-    fails(
-        &workspace,
-        &["report", "last", "-o", "file/page.html"],
-        "choose another file",
-    );
     std::fs::create_dir(workspace.path("directory")).unwrap();
-    fails(
-        &workspace,
-        &["report", "last", "-o", "directory"],
-        "choose another file",
+    workspace.refuses(
+        1,
+        "
+        report last -o file/page.html => choose another file
+        report last -o directory      => choose another file
+        ",
     );
     assert!(is_empty(&workspace.path("directory")));
 }
@@ -360,53 +290,39 @@ fn a_report_that_cannot_be_written_leaves_the_old_one() {
 #[test]
 fn outputs_do_not_overwrite_their_archive() {
     let workspace = Workspace::new();
-    assert_eq!(workspace.run(TINY, &[]).status, 0);
-    let limits = workspace.file(
-        "sla.toml",
-        "[[limit]]\nmetric = \"T132.errors\"\nat_most = 0\n",
-    );
+    workspace.measure(TINY, "--name kept");
+    let limits = "[[limit]]\nmetric = \"T132.errors\"\nat_most = 0\n";
+    workspace.file("sla.toml", limits);
     std::os::unix::fs::symlink(workspace.archive(), workspace.path("link")).unwrap();
-    let before = std::fs::read(workspace.archive()).unwrap();
-    for to in ["archive.dbdyno", "link"] {
-        fails(&workspace, &["report", "last", "-o", to], "is an archive");
-        let judged = ["judge", "last", "--sla", &limits, "--junit", to];
-        fails(&workspace, &judged, "is an archive");
-        assert!(
-            std::fs::read(workspace.archive()).unwrap() == before,
-            "{to}"
-        );
-    }
-}
-
-#[test]
-fn a_log_overwrites_no_archive() {
-    let workspace = Workspace::new();
-    assert_eq!(workspace.run(TINY, &["--name", "kept"]).status, 0);
-    let archive = workspace.archive().display().to_string();
-    fails(
-        &workspace,
-        &["list", "runs", "--log", &archive],
-        "choose another file with --log",
+    let before = workspace.bytes("archive.dbdyno");
+    workspace.refuses(
+        1,
+        "
+        report last -o archive.dbdyno                     => is an archive
+        report last -o link                               => is an archive
+        judge last --sla sla.toml --junit archive.dbdyno  => is an archive
+        judge last --sla sla.toml --junit link            => is an archive
+        list runs --log archive.dbdyno                    => choose another file with --log
+        ",
     );
-    workspace.fine(&["export", "kept"]);
+    assert!(workspace.bytes("archive.dbdyno") == before);
+    workspace.fine("export kept");
 }
 
 #[test]
 fn a_wrong_command_line_has_status_2() {
     let workspace = Workspace::new();
-    let cases: [&[&str]; 8] = [
-        &[],
-        &["measure"],
-        &["run", "--colour"],
-        &["run", "--seed", "red"],
-        &["run", "smoke", "--resume", "last"],
-        &["export"],
-        &["export", "last", "--format", "xml"],
-        &["list", "colours"],
-    ];
-    for arguments in cases {
-        let ended = workspace.dbdyno(arguments);
-        assert_eq!(ended.status, 2, "{arguments:?}: {}", ended.stderr);
+    for arguments in [
+        "",
+        "measure",
+        "run --colour",
+        "run --seed red",
+        "run smoke --resume last",
+        "export",
+        "export last --format xml",
+        "list colours",
+    ] {
+        let ended = workspace.ends(2, arguments);
         assert!(ended.stdout.is_empty() && !ended.stderr.is_empty());
     }
 }
@@ -425,8 +341,7 @@ fn shell(workspace: &Workspace, line: &str) -> Ended {
 #[test]
 fn a_reader_that_goes_away_is_no_error() {
     let workspace = Workspace::new();
-    let ended = workspace.run(TINY, &["--set", "step.jobs=[1, 2, 3]"]);
-    assert_eq!(ended.status, 0, "{}", ended.stderr);
+    workspace.measure(TINY, &["--set", "step.jobs=[1, 2, 3]"]);
     for verb in [
         "export last",
         "export last --format csv",
@@ -445,6 +360,6 @@ fn a_reader_that_goes_away_is_no_error() {
     assert_eq!((ended.status, ended.stderr.as_str()), (0, ""));
     let ended = shell(&workspace, "\"$D\" run plan.toml --target sqlite: 2>&- >&-");
     assert_eq!((ended.status, ended.stderr.as_str()), (0, ""));
-    let runs = workspace.fine(&["list", "runs"]).stdout;
+    let runs = workspace.fine("list runs").stdout;
     assert_eq!(runs.matches(" complete ").count(), 3, "{runs}");
 }

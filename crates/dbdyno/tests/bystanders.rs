@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 
 use common::{Workspace, need_duckdb};
 use local_server::LocalServer;
+use testing::Says;
 
 /// Tables of the library that stay, and one whose rows a test changes.
 const LIBRARY: &str = r#"name = "components"
@@ -139,11 +140,7 @@ impl Loaded {
                 .workspace
                 .dbdyno(&["run", plan, "--target", url, "--yes"]);
             assert_eq!(refused.status, 2, "{plan}: {}", refused.stderr);
-            assert!(
-                refused.sentence().contains("--replace"),
-                "{}",
-                refused.stderr
-            );
+            refused.sentence().says("--replace");
             after_each(plan);
         }
     }

@@ -3,22 +3,27 @@
 
 mod common;
 
+use crate::common::words;
 use common::{Workspace, faults, point_of, points, repository};
 use serde_json::Value;
+use testing::Says;
 
 fn populate(workspace: &Workspace, url: &str, level: &str) -> Value {
-    let ended = workspace.fine(&[
-        "columnar", "lift", "--from", url, "--level", level, "--json",
-    ]);
-    serde_json::from_str(&ended.stdout).unwrap()
+    let lift = "columnar lift --from {} --level {} --json";
+    workspace.json(&words(lift, &[url, level]))
+}
+
+/// A workspace with the analytical database in the file `olap`, and its URL.
+fn loaded() -> (Workspace, String) {
+    common::need_duckdb();
+    let workspace = Workspace::new();
+    let url = workspace.load_olap("sqlite", "olap");
+    (workspace, url)
 }
 
 #[test]
 fn tables_are_populated_at_every_level_and_each_is_smaller_than_the_one_before() {
-    common::need_duckdb();
-    let workspace = Workspace::new();
-    let url = workspace.url("sqlite", "olap");
-    workspace.fine(&["olap", "load", "--target", &url, "--scale", "0.01"]);
+    let (workspace, url) = loaded();
     let mut bytes = Vec::new();
     let mut checksums = Vec::new();
     for level in [
@@ -29,10 +34,8 @@ fn tables_are_populated_at_every_level_and_each_is_smaller_than_the_one_before()
         "capacity-high",
     ] {
         let lifted = populate(&workspace, &url, level);
-        assert_eq!(
-            (&lifted["valid"], &lifted["level"]),
-            (&true.into(), &level.into())
-        );
+        assert_eq!(lifted["valid"], true);
+        assert_eq!(lifted["level"], level);
         let tables = lifted["tables"].as_array().unwrap();
         let table = tables.iter().find(|t| t["table"] == "lineitem").unwrap();
         assert_eq!(table["rows"], 60_175);
@@ -43,10 +46,7 @@ fn tables_are_populated_at_every_level_and_each_is_smaller_than_the_one_before()
             is_file,
             "{table}"
         );
-        assert!(
-            table["notes"].to_string().contains("kept as dates"),
-            "{table}"
-        );
+        table["notes"].to_string().says("kept as dates");
         bytes.push(table["memory_bytes"].as_u64().unwrap());
         checksums.push(table["checksum"].clone());
     }
@@ -64,62 +64,28 @@ fn tables_are_populated_at_every_level_and_each_is_smaller_than_the_one_before()
 
 #[test]
 fn lines_list_populated_tables_and_bad_options_are_refused() {
-    common::need_duckdb();
-    let workspace = Workspace::new();
-    let url = workspace.url("sqlite", "olap");
-    workspace.fine(&["olap", "load", "--target", &url, "--scale", "0.01"]);
-    let said = workspace.fine(&[
-        "columnar",
-        "lift",
-        "--from",
-        &url,
-        "--tables",
-        "orders,customer",
-        "--columns",
-        "orders.o_orderkey,-customer.c_comment",
-        "--level",
-        "query-high",
-    ]);
-    for part in [
-        "orders",
-        "15000",
-        "customer",
-        "1500",
-        "in memory",
-        "all",
-        "It is a copy",
-    ] {
-        assert!(said.stdout.contains(part), "{part}: {}", said.stdout);
-    }
+    let (workspace, url) = loaded();
+    let said = workspace.fine(&words(
+        "columnar lift --from {} --tables orders,customer --columns \
+        orders.o_orderkey,-customer.c_comment --level query-high",
+        &[&url],
+    ));
+    let stdout = &said.stdout;
+    stdout.says_all(&["orders", "15000", "customer", "1500"]);
+    stdout.says_all(&["in memory", "all", "It is a copy"]);
     assert!(!said.stdout.contains("lineitem"), "{}", said.stdout);
-    for (arguments, status, says) in [
-        (&["--from", &url, "--level", "zstd"][..], 2, "unknown level"),
-        (
-            &["--from", &url, "--level", "none", "--memory", "30MB"],
-            2,
-            "30MB is too small: the engine needs at least 64.0 MB",
-        ),
-        (
-            &["--from", &url, "--level", "none", "--memory", "much"],
-            2,
-            "is not a size",
-        ),
-        (
-            &["--from", &url, "--level", "none", "--tables", "lineitems"],
-            2,
-            "did you mean \"lineitem\"",
-        ),
-        (&["--from", "duckdb:", "--level", "none"], 1, "name a file"),
-        (
-            &["--from", "oracle:x", "--level", "none"],
-            2,
-            "unknown engine",
-        ),
-    ] {
-        let ended = workspace.dbdyno(&[&["columnar", "lift"], arguments].concat());
-        assert_eq!(ended.status, status, "{}", ended.stderr);
-        assert!(ended.stderr.contains(says), "{}", ended.stderr);
-    }
+    workspace.refuses(
+        2,
+        r#"
+        columnar lift --from sqlite:olap --level zstd => unknown level
+        columnar lift --from sqlite:olap --level none --memory 30MB => 30MB is too small: the engine needs at least 64.0 MB
+        columnar lift --from sqlite:olap --level none --memory much => is not a size
+        columnar lift --from sqlite:olap --level none --tables lineitems => did you mean "lineitem"
+        columnar lift --from oracle:x --level none => unknown engine
+        "#,
+    );
+    let no_file = "columnar lift --from duckdb: --level none => name a file";
+    workspace.refuses(1, no_file);
 }
 
 #[test]
@@ -127,30 +93,11 @@ fn the_study_compares_levels_with_disk() {
     common::need_duckdb();
     let workspace = Workspace::new();
     let url = workspace.url("sqlite", "olap");
-    let ended = workspace.dbdyno(&[
-        "columnar",
-        "run",
-        "--from",
-        &url,
-        "--scale",
-        "0.01",
-        "--levels",
-        "query-high,capacity-low",
-        "--dop",
-        "2",
-        "--users",
-        "2",
-        "--queries",
-        "1,6",
-        "--memory",
-        "300MB",
-        "--oltp-users",
-        "2",
-        "--oltp-seconds",
-        "0.5",
-        "--yes",
-    ]);
-    assert_eq!(ended.status, 0, "{}", ended.stderr);
+    let ended = workspace.fine(&words(
+        "columnar run --from {} --scale 0.01 --levels query-high,capacity-low --dop 2 --users 2 \
+        --queries 1,6 --memory 300MB --oltp-users 2 --oltp-seconds 0.5 --yes",
+        &[&url],
+    ));
     let exported = workspace.export("last");
     let all = points(&exported);
     // The load, eight tables and their sum at two levels, five points on three targets, and before and after them three changes on disk,
@@ -176,10 +123,7 @@ fn the_study_compares_levels_with_disk() {
         lineitem["compress_factor"].as_f64().unwrap() > 2.0,
         "{lineitem}"
     );
-    assert!(
-        lineitem["notes"].to_string().contains("codecs read back"),
-        "{lineitem}"
-    );
+    lineitem["notes"].to_string().says("codecs read back");
     let total = of("LIFT-ALL", "duckdb+query-high");
     assert_eq!(total["rows"], 86_805.0);
     for target in ["sqlite", "duckdb+query-high", "duckdb+capacity-low"] {
@@ -203,10 +147,8 @@ fn the_study_compares_levels_with_disk() {
         let operations = of("MIXED-OLAP", target)["operations"].as_f64().unwrap();
         assert!(operations >= 2.0 && operations % 2.0 == 0.0, "{operations}");
     }
-    let page = workspace.path("page.html");
-    workspace.fine(&["report", "last", "-o", page.to_str().unwrap()]);
-    let page = std::fs::read_to_string(page).unwrap();
-    for part in [
+    let page = workspace.page("last");
+    page.says_all(&[
         "In-memory column store",
         "Changes: time relative to disk",
         "Changes: lag of the copy",
@@ -215,9 +157,7 @@ fn the_study_compares_levels_with_disk() {
         "Table 1: Oracle table and in-memory sizes",
         "speed relative to disk",
         "2 users",
-    ] {
-        assert!(page.contains(part), "{part}");
-    }
+    ]);
 }
 
 /// Order entry and queries in two schemas of one server. A busy machine makes the figures meaningless, so that the test checks only that
@@ -229,14 +169,10 @@ fn order_entry_and_queries_go_on_in_one_server() {
         [[step]]\nuse = 'mixed'\nseconds = 0.5\nramp_up_seconds = 0.1\n[step.oltp]\ndo = 'run'\nwarehouses = 1\nwarehouse_rows = 'tenth'\n\
         users = 2\n[step.olap]\ndo = 'run'\nqueries = '1,6,14'\nstreams = 2\n";
     let plan = workspace.file("plan.toml", plan);
-    let ended = workspace.dbdyno(&[
-        "run",
-        &plan,
-        "--target",
-        "postgres+local:?version=15&fsync=off&shared_buffers=64MB",
-        "--yes",
-    ]);
-    assert_eq!(ended.status, 0, "{}", ended.stderr);
+    workspace.fine(&words(
+        "run {} --target postgres+local:?version=15&fsync=off&shared_buffers=64MB --yes",
+        &[&plan],
+    ));
     let exported = workspace.export("last");
     assert_eq!(points(&exported).len(), 1 + 4);
     let of = |test: &str| {
@@ -249,10 +185,8 @@ fn order_entry_and_queries_go_on_in_one_server() {
     let (users, queries) = (of("MIXED-OLTP"), of("MIXED-OLAP"));
     for point in [alone, users] {
         assert!(point["new_orders_per_min"].as_f64().unwrap() > 0.0);
-        assert_eq!(
-            (&point["jobs"], &point["seed"]),
-            (&2.into(), &alone["seed"])
-        );
+        assert_eq!(point["jobs"], 2);
+        assert_eq!(point["seed"], alone["seed"]);
     }
     // Each of two users runs whole passes of three queries within the window of order entry.
     let operations = queries["operations"].as_f64().unwrap();
@@ -262,9 +196,7 @@ fn order_entry_and_queries_go_on_in_one_server() {
         queries_s >= 0.5 && window_s >= queries_s,
         "{window_s} {queries_s}"
     );
-    let page = workspace.path("page.html");
-    workspace.fine(&["report", "last", "-o", page.to_str().unwrap()]);
-    let page = std::fs::read_to_string(page).unwrap();
+    let page = workspace.page("last");
     assert!(page.contains("with queries on the rows, postgres"));
     assert!(!page.contains("Sizes on disk and in memory"));
 }
@@ -281,8 +213,7 @@ fn order_entry_and_queries_go_on_on_the_same_tables() {
     let targets = [
         "--target", &source, "--target", copies[0], "--target", copies[1],
     ];
-    let ended = workspace.dbdyno(&[&["run", &plan, "--yes"], &targets[..]].concat());
-    assert_eq!(ended.status, 0, "{}", ended.stderr);
+    workspace.fine(&[&["run", &plan, "--yes"], &targets[..]].concat());
     let exported = workspace.export("last");
     assert_eq!(points(&exported).len(), 4 + 3);
     let missing = exported["missing"].to_string();
@@ -310,38 +241,19 @@ fn order_entry_and_queries_go_on_on_the_same_tables() {
             "{ages_ms:?}"
         );
     }
-    let page = workspace.path("page.html");
-    workspace.fine(&["report", "last", "-o", page.to_str().unwrap()]);
-    let page = std::fs::read_to_string(page).unwrap();
+    let page = workspace.page("last");
     assert!(page.contains("Order entry and queries on the same tables"));
     assert!(page.contains("Freshness of the copies that followed order entry"));
 }
 
 #[test]
 fn sizes_are_predicted_and_bad_options_are_refused() {
-    common::need_duckdb();
-    let workspace = Workspace::new();
-    let url = workspace.url("sqlite", "olap");
-    workspace.fine(&["olap", "load", "--target", &url, "--scale", "0.01"]);
-    let size = |more: &[&str]| {
-        workspace.dbdyno(
-            &[
-                &["columnar", "size", "--from", &url, "--level", "query-high"],
-                more,
-            ]
-            .concat(),
-        )
+    let (workspace, url) = loaded();
+    let size = |more: &str| {
+        let size = "columnar size --from {} --level query-high ".to_owned() + more;
+        workspace.dbdyno(&words(&size, &[&url]))
     };
-    let ended = size(&[
-        "--json",
-        "--memory",
-        "3MB",
-        "--users",
-        "5",
-        "--threads",
-        "4",
-    ]);
-    let said: Value = serde_json::from_str(&ended.stdout).unwrap();
+    let said = size("--json --memory 3MB --users 5 --threads 4").json();
     let lifted = populate(&workspace, &url, "query-high");
     let (whole, truth) = (
         &said["levels"][0]["memory_bytes"],
@@ -361,33 +273,13 @@ fn sizes_are_predicted_and_bad_options_are_refused() {
     assert!(fit["memory_bytes_high"].as_f64().unwrap() <= 3e6, "{fit}");
     assert!(!fit["tables"].as_array().unwrap().is_empty(), "{fit}");
     assert!(!fit["left_out"].as_array().unwrap().is_empty(), "{fit}");
-    assert_eq!(
-        (&said["cores"]["ample"], &said["cores"]["fewest"]),
-        (&20.into(), &10.into())
-    );
+    assert_eq!(said["cores"]["ample"], 20);
+    assert_eq!(said["cores"]["fewest"], 10);
     // By hand: 72 cores less 10 for 20 threads; 3 MB × 358.22 ÷ 178.47.
-    let prices = format!(
-        "{}/docs/examples/prices-oracle.toml",
-        repository("").display()
-    );
-    let sized = size(&[
-        "--json",
-        "--memory",
-        "3MB",
-        "--data",
-        "3TB",
-        "--users",
-        "5",
-        "--threads",
-        "4",
-        "--cores",
-        "72",
-    ]);
-    let sizing = &serde_json::from_str::<Value>(&sized.stdout).unwrap()["sizing"];
-    assert_eq!(
-        (&sizing["cores_left"], &sizing["saved"]),
-        (&62.into(), &Value::Null)
-    );
+    let sized = size("--json --memory 3MB --data 3TB --users 5 --threads 4 --cores 72").json();
+    let sizing = &sized["sizing"];
+    assert_eq!(sizing["cores_left"], 62);
+    assert_eq!(sizing["saved"], Value::Null);
     let level = &sizing["levels"][0];
     let published = level["published"][0]["held_bytes"].as_f64().unwrap();
     assert!((published - 3e6 * 358.22 / 178.47).abs() < 1.0, "{level}");
@@ -396,39 +288,22 @@ fn sizes_are_predicted_and_bad_options_are_refused() {
         &level["needed_bytes"]["high"],
     );
     assert!(low.as_f64().unwrap() < high.as_f64().unwrap(), "{level}");
-    let unknown = size(&[
-        "--users",
-        "5",
-        "--threads",
-        "4",
-        "--cores",
-        "72",
-        "--prices",
-        &prices,
-    ]);
-    assert_eq!(unknown.status, 2, "{}", unknown.stdout);
-    assert!(
-        unknown.stderr.contains("add processor to [platform]"),
-        "{}",
-        unknown.stderr
-    );
-    let lines = size(&["--tables", "orders,part", "--memory", "1GB"]).stdout;
-    for part in [
-        "95 % between",
-        "read completely, 15000 rows",
-        "in the order of --tables",
-        "orders, part",
-    ] {
-        assert!(lines.contains(part), "{part}: {lines}");
-    }
-    for (more, status, says) in [
-        (&["--budget", "much"][..], 2, "is not a budget"),
-        (&["--memory", "much"], 2, "is not a size"),
-        (&["--users", "5"], 2, "--threads"),
-        (&["--tables", "lineitems"], 2, "did you mean \"lineitem\""),
-    ] {
+    let prices = repository("docs/examples/prices-oracle.toml");
+    std::fs::copy(prices, workspace.path("prices.toml")).unwrap();
+    let lines = size("--tables orders,part --memory 1GB").stdout;
+    lines.says_all(&["95 % between", "read completely, 15000 rows"]);
+    lines.says_all(&["in the order of --tables", "orders, part"]);
+    for (more, says) in testing::rows(
+        r#"
+        --budget much      => is not a budget
+        --memory much      => is not a size
+        --users 5          => --threads
+        --tables lineitems => did you mean "lineitem"
+        --users 5 --threads 4 --cores 72 --prices prices.toml => add processor to [platform]
+        "#,
+    ) {
         let ended = size(more);
-        assert_eq!(ended.status, status, "{}", ended.stderr);
-        assert!(ended.stderr.contains(says), "{}", ended.stderr);
+        assert_eq!(ended.status, 2, "{more}: {}", ended.stderr);
+        assert!(ended.stderr.contains(says), "{more}: {}", ended.stderr);
     }
 }

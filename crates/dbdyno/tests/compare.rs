@@ -6,8 +6,10 @@ mod common;
 
 use std::time::Duration;
 
+use crate::common::words;
 use common::{TINY, Workspace, points, repository};
 use serde_json::Value;
+use testing::Says;
 
 /// One repetition of a plan that takes a quarter of a second.
 fn ab(workspace: &Workspace, more: &[&str]) -> common::Ended {
@@ -17,33 +19,17 @@ fn ab(workspace: &Workspace, more: &[&str]) -> common::Ended {
     workspace.dbdyno(&[&fixed, more].concat())
 }
 
-fn json(text: &str) -> Value {
-    serde_json::from_str(text).unwrap()
-}
-
 #[test]
 fn a_study_is_measured_in_the_drawn_order_and_ends_in_a_verdict() {
     let workspace = Workspace::new();
     // Twice the jobs on a machine of two cores or more: an effect that exceeds any noise.
     let ended = ab(
         &workspace,
-        &[
-            "--b",
-            "step.jobs=[2]",
-            "--pairs",
-            "6",
-            "--name",
-            "jobs",
-            "--json",
-        ],
+        &words("--b step.jobs=[2] --pairs 6 --name jobs --json", &[]),
     );
     assert_eq!(ended.status, 0, "{}", ended.stderr);
-    assert!(
-        ended.stderr.contains("chances before the run"),
-        "{}",
-        ended.stderr
-    );
-    let compared = json(&ended.stdout);
+    ended.stderr.says("chances before the run");
+    let compared = ended.json();
     assert_eq!(compared["design"], "pairs");
     let differences = compared["differences"].as_array().unwrap();
     assert!(
@@ -58,10 +44,8 @@ fn a_study_is_measured_in_the_drawn_order_and_ends_in_a_verdict() {
     // The points follow the drawn order, and both sides of a pair have the same keys.
     let (a, b) = (workspace.export("jobs-a"), workspace.export("jobs-b"));
     let order = a["run"]["study"]["order"].as_str().unwrap();
-    assert_eq!(
-        (order.len(), &b["run"]["study"]["order"]),
-        (12, &Value::from(order))
-    );
+    assert_eq!(order.len(), 12);
+    assert_eq!(b["run"]["study"]["order"], Value::from(order));
     assert_eq!(b["run"]["study"]["settings"][0], "step.jobs=[2]");
     let mut measured: Vec<(String, char)> = Vec::new();
     for (run, side) in [(&a, 'a'), (&b, 'b')] {
@@ -82,12 +66,10 @@ fn a_study_is_measured_in_the_drawn_order_and_ends_in_a_verdict() {
     assert_eq!(seeds(&a), seeds(&b));
 
     // The archive alone gives the same comparison.
-    let later = workspace.fine(&["compare", "jobs-a", "jobs-b", "--json"]);
-    assert_eq!(json(&later.stdout), compared);
+    let later = workspace.fine("compare jobs-a jobs-b --json");
+    assert_eq!(later.json(), compared);
     what_the_change_costs(&workspace);
-    let text = workspace
-        .fine(&["compare", "jobs-a", "jobs-b", "--all"])
-        .stdout;
+    let text = workspace.fine("compare jobs-a jobs-b --all").stdout;
     assert!(text.contains("6 pairs, measured alternately"), "{text}");
 }
 
@@ -104,12 +86,10 @@ fn what_the_change_costs(workspace: &Workspace) {
     let command = [
         "compare", "jobs-a", "jobs-b", "--prices", &a, "--prices", &b,
     ];
-    let found = json(&workspace.fine(&[&command[..], &["--json"]].concat()).stdout);
+    let found = workspace.json(&[&command[..], &["--json"]].concat());
     let change = &found["prices"]["change"];
-    assert_eq!(
-        (&change["extra_net"], &change["no_ratios_because"]),
-        (&500.0.into(), &Value::Null)
-    );
+    assert_eq!(change["extra_net"], 500.0);
+    assert_eq!(change["no_ratios_because"], Value::Null);
     let (metric, cost) = (&found["metrics"][0], &change["metrics"][0]);
     let number = |value: &Value| value.as_f64().unwrap();
     let expected = 1.5 / number(&metric["ratio_high"]);
@@ -118,28 +98,17 @@ fn what_the_change_costs(workspace: &Workspace) {
         "{cost}"
     );
     let text = workspace.fine(&command).stdout;
-    assert!(
-        text.contains("B costs 500 USD more than A: 1,500 instead of 1,000 USD net"),
-        "{text}"
-    );
+    text.says("B costs 500 USD more than A: 1,500 instead of 1,000 USD net");
     let page = workspace.path("priced.html");
     let page = page.to_str().unwrap();
-    workspace.fine(&[
-        "report",
-        "jobs-b",
-        "--against",
-        "jobs-a",
-        "--prices",
-        &one,
-        "-o",
-        page,
-    ]);
+    workspace.fine(&words(
+        "report jobs-b --against jobs-a --prices {} -o {}",
+        &[&one, page],
+    ));
     let page = std::fs::read_to_string(page).unwrap();
     assert!(page.contains("A and B cost the same: 1,000 USD net."));
-    let exported = workspace
-        .fine(&["export", "jobs-a", "--prices", &one])
-        .stdout;
-    assert_eq!(json(&exported)["prices"]["total_net"], 1000.0);
+    let exported = workspace.json(&["export", "jobs-a", "--prices", &one]);
+    assert_eq!(exported["prices"]["total_net"], 1000.0);
     let twice = workspace.dbdyno(&[
         "compare", "jobs-a", "jobs-b", "--prices", &one, "--prices", &other,
     ]);
@@ -152,61 +121,33 @@ fn a_metric_that_got_worse_fails_the_command_on_request() {
     let plan = repository("bench/aa/mock.toml");
     let library = repository("bench/aa/library");
     // B sleeps for eleven times as long, which needs no CPU, and the pairs are so many that two or three disturbed ones do not decide.
-    let measured = workspace.dbdyno(&[
-        "ab",
-        plan.to_str().unwrap(),
-        "--library",
-        library.to_str().unwrap(),
-        "--target",
-        "mock:?service_us=2000&wait=sleep",
-        "--set",
-        "step.seconds=0.2",
-        "--b",
-        "target.slow_down_pct=1000",
-        "--pairs",
-        "12",
-        "--name",
-        "slow",
-    ]);
-    assert_eq!(measured.status, 0, "{}", measured.stderr);
-    let judged = workspace.dbdyno(&["compare", "slow-a", "slow-b", "--fail-on", "worse"]);
-    assert_eq!(judged.status, 4, "{}", judged.stdout);
+    workspace.fine(&words(
+        "ab {} --library {} --target mock:?service_us=2000&wait=sleep --set step.seconds=0.2 --b \
+        target.slow_down_pct=1000 --pairs 12 --name slow",
+        &[plan.to_str().unwrap(), library.to_str().unwrap()],
+    ));
+    let judged = workspace.ends(4, "compare slow-a slow-b --fail-on worse");
     assert!(judged.stdout.contains("slow_down_pct"), "{}", judged.stdout);
-    let other_way = workspace.dbdyno(&["compare", "slow-b", "slow-a", "--fail-on", "worse"]);
-    assert_eq!(other_way.status, 0, "{}", other_way.stdout);
+    workspace.fine("compare slow-b slow-a --fail-on worse");
 }
 
 #[test]
 fn single_runs_carry_no_verdict_and_different_ones_are_refused() {
     let workspace = Workspace::new();
     for name in ["one", "two"] {
-        assert_eq!(workspace.run(TINY, &["--name", name]).status, 0);
+        workspace.measure(TINY, &["--name", name]);
     }
-    let compared = workspace.fine(&["compare", "one", "two"]).stdout;
-    assert!(
-        compared.contains("No verdict: with one repetition per side"),
-        "{compared}"
-    );
+    let compared = workspace.fine("compare one two").stdout;
+    compared.says("No verdict: with one repetition per side");
     assert!(compared.contains("not interleaved"), "{compared}");
-    let longer = workspace.run(TINY, &["--name", "longer", "--set", "step.seconds=0.1"]);
+    let longer = workspace.run(TINY, "--name longer --set step.seconds=0.1");
     assert_eq!(longer.status, 0);
-    let refused = workspace.dbdyno(&["compare", "one", "longer"]);
-    assert_eq!(refused.status, 2);
-    assert!(
-        refused.sentence().contains("measured differently"),
-        "{}",
-        refused.stderr
-    );
-    let anyway = workspace
-        .fine(&["compare", "one", "longer", "--anyway"])
-        .stdout;
-    assert!(
-        anyway.contains("measured differently: the length of a point"),
-        "{anyway}"
-    );
+    let refused = workspace.ends(2, "compare one longer");
+    refused.sentence().says("measured differently");
+    let anyway = workspace.fine("compare one longer --anyway").stdout;
+    anyway.says("measured differently: the length of a point");
     // The reader of a page may compare different measurements, which are labelled as such.
-    workspace.fine(&["report", "longer", "--against", "one", "-o", "both.html"]);
-    let page = std::fs::read_to_string(workspace.path("both.html")).unwrap();
+    let page = workspace.page("longer --against one");
     assert!(page.contains("measured differently: the length of a point"));
     assert!(!page.contains("Not compared") && !page.contains("--anyway"));
 }
@@ -222,9 +163,8 @@ fn a_study_of_which_one_side_cannot_begin_is_not_entered() {
         workspace.url("sqlite", "no such folder/bench.db")
     );
     let command = ["ab", &plan, "--target", &url, "--b", &other];
-    let refused = workspace.dbdyno(&command);
-    assert_eq!(refused.status, 1, "{}", refused.stderr);
-    let runs = workspace.fine(&["list", "runs"]).stdout;
+    workspace.ends(1, &command);
+    let runs = workspace.fine("list runs").stdout;
     assert!(!runs.contains("ab-"), "{runs}");
 }
 
@@ -234,11 +174,10 @@ fn a_study_that_can_end_in_no_verdict_needs_consent() {
     let refused = ab(&workspace, &["--pairs", "5", "--name", "few"]);
     assert_eq!(refused.status, 2, "{}", refused.stderr);
     let sentence = refused.sentence();
-    assert!(
-        sentence.contains("no verdict is possible with --pairs 5")
-            && sentence.contains("needs 6; if that is intended, add --yes"),
-        "{sentence}"
-    );
+    sentence.says_all(&[
+        "no verdict is possible with --pairs 5",
+        "needs 6; if that is intended, add --yes",
+    ]);
     assert!(!workspace.archive().exists(), "nothing was begun");
     let meant = ab(&workspace, &["--pairs", "2", "--name", "few", "--yes"]);
     assert_eq!(meant.status, 0, "{}", meant.stderr);
@@ -266,9 +205,9 @@ fn invalid_input_measures_nothing() {
             ended.stderr
         );
     }
-    let unknown = workspace.dbdyno(&["compare", "nobody", "last"]);
+    let unknown = workspace.dbdyno("compare nobody last");
     assert_ne!(unknown.status, 0);
-    assert_eq!(workspace.dbdyno(&["ab", "--resume", "nothing"]).status, 2);
+    assert_eq!(workspace.dbdyno("ab --resume nothing").status, 2);
 }
 
 #[test]
@@ -276,19 +215,14 @@ fn a_killed_study_is_resumed_to_its_end() {
     let workspace = Workspace::new();
     let plan = workspace.file("plan.toml", TINY);
     let url = workspace.url("sqlite", "bench.db");
-    let mut child = workspace
-        .command(&[
-            "ab", &plan, "--target", &url, "--pairs", "20", "--name", "cut",
-        ])
-        .stdout(std::process::Stdio::null())
-        .stderr(std::process::Stdio::null())
-        .spawn()
-        .unwrap();
+    let mut child = workspace.begin(&[
+        "ab", &plan, "--target", &url, "--pairs", "20", "--name", "cut",
+    ]);
     // The kill comes after the first committed point.
     for _ in 0..400 {
         std::thread::sleep(Duration::from_millis(25));
-        let exported = workspace.dbdyno(&["export", "cut-a"]);
-        if exported.status == 0 && points(&json(&exported.stdout)).len() >= 2 {
+        let exported = workspace.dbdyno("export cut-a");
+        if exported.status == 0 && points(&exported.json()).len() >= 2 {
             break;
         }
     }
@@ -296,16 +230,13 @@ fn a_killed_study_is_resumed_to_its_end() {
     child.wait().unwrap();
     let before = points(&workspace.export("cut-a")).len();
     assert!((1..20).contains(&before), "{before}");
-    let resumed = workspace.fine(&["ab", "--resume", "cut", "--json"]);
-    assert_eq!(json(&resumed.stdout)["repetitions_a"], 20);
+    let resumed = workspace.fine("ab --resume cut --json");
+    assert_eq!(resumed.json()["repetitions_a"], 20);
     for run in ["cut-a", "cut-b"] {
         let exported = workspace.export(run);
-        assert_eq!(
-            (points(&exported).len(), &exported["run"]["valid"]),
-            (20, &true.into())
-        );
+        assert_eq!(points(&exported).len(), 20);
+        assert_eq!(exported["run"]["valid"], true);
     }
-    let again = workspace.dbdyno(&["ab", "--resume", "cut"]);
-    assert_eq!(again.status, 2);
+    let again = workspace.ends(2, "ab --resume cut");
     assert!(again.sentence().contains("complete"), "{}", again.stderr);
 }

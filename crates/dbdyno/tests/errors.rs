@@ -36,8 +36,7 @@ fn said(workspace: &Workspace, lines: &[&str]) -> String {
 /// A workspace with a plan, a measured run "before", another user's database, a text, and a directory.
 fn furnished() -> Workspace {
     let workspace = Workspace::new();
-    let measured = workspace.run(TINY, &["--name", "before"]);
-    assert_eq!(measured.status, 0, "{}", measured.stderr);
+    workspace.measure(TINY, "--name before");
     let theirs = Connection::open(workspace.path("theirs.db")).unwrap();
     theirs
         .execute_batch("CREATE TABLE customer (name)")
@@ -216,14 +215,7 @@ fn slices() {
 fn workloads() {
     need_duckdb();
     let workspace = furnished();
-    workspace.fine(&[
-        "olap",
-        "load",
-        "--target",
-        "sqlite:olap.db",
-        "--scale",
-        "0.01",
-    ]);
+    workspace.fine("olap load --target sqlite:olap.db --scale 0.01");
     insta::assert_snapshot!(said(
         &workspace,
         &[
@@ -310,9 +302,9 @@ fn fleets() {
         "before.csv",
         &format!("{head}a,2026-01-31T12:00:00Z,before,write,0,120,5\n"),
     );
-    workspace.fine(&["fleet", "import", "before.csv"]);
+    workspace.fine("fleet import before.csv");
     // A target without devices, whose run has no device times with any rights.
-    workspace.fine(&["run", "plan.toml", "--target", "mock:", "--name", "nowhere"]);
+    workspace.fine("run plan.toml --target mock: --name nowhere");
     insta::assert_snapshot!(said(
         &workspace,
         &[

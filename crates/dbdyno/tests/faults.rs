@@ -10,8 +10,10 @@ use std::fs::File;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
+use crate::common::words;
 use common::{Ended, TINY, Workspace, need_duckdb, points};
 use disk::Disk;
+use testing::Says;
 
 /// Exceeds every step here, even on a loaded machine.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -27,7 +29,7 @@ fn start(workspace: &Workspace, arguments: &[&str]) -> Child {
 }
 
 fn said(workspace: &Workspace) -> String {
-    std::fs::read_to_string(workspace.path("stderr")).unwrap()
+    workspace.text("stderr")
 }
 
 fn await_a_point(workspace: &Workspace) {
@@ -44,7 +46,6 @@ fn interrupt(child: &Child) {
     assert_eq!(unsafe { libc::kill(pid, libc::SIGINT) }, 0);
 }
 
-/// Waits for the end of a child, and kills it after `longest`.
 fn end(workspace: &Workspace, mut child: Child, longest: Duration) -> Ended {
     let begun = Instant::now();
     let status = loop {
@@ -79,25 +80,17 @@ fn ctrl_c_keeps_what_is_finished_and_the_run_goes_on_later() {
     let ended = end(&workspace, child, PATIENCE);
     assert_eq!(ended.status, 130, "{}", ended.stderr);
     let sentence = ended.sentence();
-    assert!(
-        sentence.contains("interrupted") && sentence.contains("--resume stopped"),
-        "{sentence}"
-    );
+    sentence.says_all(&["interrupted", "--resume stopped"]);
     let before = workspace.export("stopped");
     let stored = points(&before).len();
     assert!((1..6).contains(&stored), "{stored} points");
     assert_eq!(before["run"]["state"], "interrupted");
-    assert!(
-        sentence.contains(&format!("{stored} of 6 points")),
-        "{sentence}"
-    );
+    sentence.says(&format!("{stored} of 6 points"));
 
-    workspace.fine(&["run", "--resume", "stopped"]);
+    workspace.fine("run --resume stopped");
     let after = workspace.export("stopped");
-    assert_eq!(
-        (points(&after).len(), &after["run"]["valid"]),
-        (6, &true.into())
-    );
+    assert_eq!(points(&after).len(), 6);
+    assert_eq!(after["run"]["valid"], true);
     assert!(points(&after)[..stored] == *points(&before));
 }
 
@@ -115,25 +108,18 @@ fn a_run_is_resumed_on_its_own_targets_with_its_own_tests() {
     let sql = library.join("T132.sqlite.sql");
     let changed = std::fs::read_to_string(&sql).unwrap() + "-- changed\n";
     std::fs::write(sql, changed).unwrap();
-    let resume = [
-        "run",
-        "--resume",
-        "last",
-        "--library",
-        library.to_str().unwrap(),
-    ];
-    let refused = workspace.dbdyno(&resume);
-    assert_eq!(refused.status, 2, "{}", refused.stderr);
-    let sentence = refused.sentence();
-    assert!(
-        sentence.contains("another") && sentence.contains("T132"),
-        "{sentence}"
+    let resume = words(
+        "run --resume last --library {}",
+        &[library.to_str().unwrap()],
     );
+    let refused = workspace.ends(2, &resume);
+    let sentence = refused.sentence();
+    sentence.says_all(&["another", "T132"]);
 
     // The same database, seen from another directory.
     let elsewhere = workspace.path("elsewhere");
     std::fs::create_dir(&elsewhere).unwrap();
-    let mut command = workspace.command(&["run", "--resume", "last"]);
+    let mut command = workspace.command("run --resume last");
     let resumed = Ended::of(command.current_dir(&elsewhere).output().unwrap());
     assert_eq!(resumed.status, 0, "{}", resumed.stderr);
     assert_eq!(points(&workspace.export("last")).len(), 4);
@@ -166,13 +152,10 @@ fn ends_at_once(verb: &[&str], advice: &str) {
     let plan = TINY.replace("[\"T132\"]", "[\"T133\", \"T132\"]");
     let plan = workspace.file("plan.toml", &plan);
     let library = library.to_str().unwrap();
-    let more = [
-        plan.as_str(),
-        "--target",
-        "sqlite:bench.db",
-        "--library",
-        library,
-    ];
+    let more = words(
+        "{} --target sqlite:bench.db --library {}",
+        &[plan.as_str(), library],
+    );
     let mut child = start(&workspace, &[verb, &more].concat());
     await_a_point(&workspace);
     std::thread::sleep(Duration::from_millis(300));
@@ -188,11 +171,10 @@ fn ends_at_once(verb: &[&str], advice: &str) {
     let sentence = ended.sentence();
     assert!(sentence.contains("kept in the archive"), "{sentence}");
     assert!(sentence.ends_with(advice), "{sentence}");
-    let runs = workspace.fine(&["list", "runs"]).stdout;
+    let runs = workspace.fine("list runs").stdout;
     assert_eq!(runs.matches(" 1/").count(), 1, "{runs}");
 }
 
-/// Creates a disk of this many bytes in a workspace.
 type MakeDisk = fn(&Workspace, u64) -> Disk;
 
 #[test]
@@ -212,13 +194,9 @@ fn a_full_archive_ends_the_run(disk: MakeDisk) {
     let archive = ["--archive", archive.to_str().unwrap()];
     let plan = workspace.file("plan.toml", TINY);
     let run = ["run", &plan, "--target", "sqlite:", "--repeat", "60"];
-    let full = disk.dbdyno(&workspace, &[&run[..], &archive].concat());
-    assert_eq!(full.status, 1, "{}", full.stderr);
+    let full = disk.ends(1, &workspace, &[&run[..], &archive].concat());
     let sentence = full.sentence();
-    assert!(
-        sentence.contains("the disk is full") && sentence.contains("--resume"),
-        "{sentence}"
-    );
+    sentence.says_all(&["the disk is full", "--resume"]);
 
     // Every reported point is readable while the disk is still full.
     let reported = full.stderr.lines().filter(|l| l.contains(" · J ")).count();
@@ -243,8 +221,7 @@ fn a_full_target_ends_the_run(engine: &str, disk: MakeDisk) {
     let plan = workspace.file("plan.toml", &plan);
     let url = format!("{engine}:{}", disk.path("bench.db").display());
     // Its estimated size would require consent.
-    let full = disk.dbdyno(&workspace, &["run", &plan, "--target", &url, "--yes"]);
-    assert_eq!(full.status, 1, "{}", full.stderr);
+    let full = disk.ends(1, &workspace, &["run", &plan, "--target", &url, "--yes"]);
     let sentence = full.sentence().to_lowercase();
     let says = [
         "disk is full",
@@ -263,12 +240,10 @@ fn a_full_target_ends_the_run(engine: &str, disk: MakeDisk) {
     assert_eq!(before["run"]["state"], "interrupted");
 
     disk.grow(512 << 20);
-    workspace.fine(&["run", "--resume", "last"]);
+    workspace.fine("run --resume last");
     let after = workspace.export("last");
-    assert_eq!(
-        (points(&after).len(), &after["run"]["valid"]),
-        (2, &true.into())
-    );
+    assert_eq!(points(&after).len(), 2);
+    assert_eq!(after["run"]["valid"], true);
 }
 
 #[test]

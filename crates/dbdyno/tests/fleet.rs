@@ -9,9 +9,9 @@ use std::fmt::Write;
 use archive::{
     Archive, Component, NewRun, OperationTimes, Point, PointKey, RunState, TargetRecord,
 };
-use common::{Ended, Workspace, need_duckdb, repository};
-use serde_json::Value;
+use common::{Workspace, need_duckdb, repository};
 use stats::Histogram;
+use testing::Says;
 
 const HEAD: &str = "system,time,side,operation,read_pct,low_us,high_us,count\n";
 
@@ -31,62 +31,44 @@ fn fleet(systems: u32, more: u32) -> String {
     text
 }
 
-fn json(ended: &Ended) -> Value {
-    serde_json::from_str(&ended.stdout).unwrap()
-}
-
 #[test]
 fn a_fleet_is_imported_judged_drawn_and_exported() {
     need_duckdb();
     let workspace = Workspace::new();
     workspace.file("a.csv", &fleet(40, 200));
-    let imported = workspace.fine(&["fleet", "import", "a.csv"]).stdout;
+    let imported = workspace.fine("fleet import a.csv").stdout;
     assert!(
         imported.ends_with("80 histograms of 1 file added to fleet.duckdb\n"),
         "{imported}"
     );
-    let ended = workspace.fine(&["fleet", "report"]);
+    let ended = workspace.fine("fleet report");
     assert_eq!(ended.stderr, "dbdyno-fleet.html written\n");
     let text = ended.stdout;
     assert!(
         text.starts_with("The fleet is better after: writes ≤ 0.12 ms +20.8 points"),
         "{text}"
     );
-    assert!(
-        text.contains("observational") && text.contains("seed 1"),
-        "{text}"
-    );
-    let page = std::fs::read_to_string(workspace.path("dbdyno-fleet.html")).unwrap();
+    text.says_all(&["observational", "seed 1"]);
+    let page = workspace.text("dbdyno-fleet.html");
     assert!(page.contains("observational") && page.contains("regression to the mean"));
     assert!(page.ends_with("</html>") || page.ends_with("</html>\n"));
 
-    let found = json(&workspace.fine(&["fleet", "report", "--json", "-o", "p.html"]));
-    assert_eq!(
-        (found["call"].as_str(), found["kind"].as_str()),
-        (Some("higher"), Some("observational"))
-    );
+    let found = workspace.json("fleet report --json -o p.html");
+    assert_eq!(found["call"].as_str(), Some("higher"));
+    assert_eq!(found["kind"].as_str(), Some("observational"));
     assert_eq!(found["primary"], "write.within_120us");
     let primary = &found["shifts"][0];
     let shift = primary["shift"].as_f64().unwrap();
     assert!((shift - 0.2075).abs() < 1e-12, "{shift}");
     assert!(primary["shift_low"].as_f64().unwrap() < shift);
 
-    let before = std::fs::read(workspace.path("fleet.duckdb")).unwrap();
-    workspace.fine(&["fleet", "export", "all.parquet"]);
-    assert!(
-        std::fs::read(workspace.path("all.parquet"))
-            .unwrap()
-            .starts_with(b"PAR1")
-    );
-    let again = workspace.dbdyno(&["fleet", "export", "all.parquet"]);
-    assert_eq!(again.status, 2);
-    assert!(
-        again.stderr.contains("exists; choose another file"),
-        "{}",
-        again.stderr
-    );
+    let before = workspace.bytes("fleet.duckdb");
+    workspace.fine("fleet export all.parquet");
+    assert!(workspace.bytes("all.parquet").starts_with(b"PAR1"));
+    let again = workspace.ends(2, "fleet export all.parquet");
+    again.stderr.says("exists; choose another file");
     assert_eq!(
-        std::fs::read(workspace.path("fleet.duckdb")).unwrap(),
+        workspace.bytes("fleet.duckdb"),
         before,
         "looking changes nothing"
     );
@@ -99,20 +81,14 @@ fn the_same_content_is_imported_once_and_the_same_histogram_never_twice() {
     workspace.file("a.csv", &fleet(3, 10));
     workspace.file("b.csv", &fleet(3, 10));
     workspace.file("c.csv", &fleet(3, 11));
-    let said = workspace
-        .fine(&["fleet", "import", "a.csv", "b.csv"])
-        .stdout;
-    assert!(
-        said.contains("b.csv: imported before; nothing was added"),
-        "{said}"
-    );
-    let said = workspace.fine(&["fleet", "import", "a.csv"]).stdout;
+    let said = workspace.fine("fleet import a.csv b.csv").stdout;
+    said.says("b.csv: imported before; nothing was added");
+    let said = workspace.fine("fleet import a.csv").stdout;
     assert!(said.contains("0 histograms of 1 file added"), "{said}");
-    let refused = workspace.dbdyno(&["fleet", "import", "c.csv"]);
-    assert_eq!(refused.status, 2);
+    let refused = workspace.ends(2, "fleet import c.csv");
     let why = "c.csv: line 2: the writes of array-000 before at 2026-02-01T00:00:00Z are already there, from a.csv line 2";
     assert!(refused.stderr.contains(why), "{}", refused.stderr);
-    assert_eq!(workspace.fine(&["fleet", "report", "--json"]).status, 0);
+    assert_eq!(workspace.fine("fleet report --json").status, 0);
 }
 
 #[test]
@@ -128,26 +104,18 @@ fn a_wrong_line_leaves_the_fleet_as_it_was() {
         "telemetry/2.csv",
         &wrong.replacen("other-001,2026-02-01T00:00:00Z", "other-001,1.2.2026", 1),
     );
-    let refused = workspace.dbdyno(&["fleet", "import", "telemetry"]);
-    assert_eq!(refused.status, 2);
-    assert!(
-        refused
-            .stderr
-            .contains("2.csv: line 8: the time \"1.2.2026\" is not of the form"),
-        "{}",
-        refused.stderr
-    );
+    let refused = workspace.ends(2, "fleet import telemetry");
+    refused
+        .stderr
+        .says("2.csv: line 8: the time \"1.2.2026\" is not of the form");
     assert!(
         !workspace.path("fleet.duckdb").exists(),
         "nothing was begun"
     );
-    workspace.fine(&["fleet", "import", "telemetry/1.csv"]);
+    workspace.fine("fleet import telemetry/1.csv");
     let report = ["fleet", "report", "--json"];
     let before = workspace.fine(&report).stdout;
-    assert_eq!(
-        workspace.dbdyno(&["fleet", "import", "telemetry"]).status,
-        2
-    );
+    assert_eq!(workspace.dbdyno("fleet import telemetry").status, 2);
     assert_eq!(workspace.fine(&report).stdout, before);
 }
 
@@ -156,31 +124,14 @@ fn limits_at_which_no_bucket_ends_are_refused_with_better_ones() {
     need_duckdb();
     let workspace = Workspace::new();
     workspace.file("a.csv", &fleet(25, 50).replace(",120,", ",128,"));
-    workspace.fine(&["fleet", "import", "a.csv"]);
-    let refused = workspace.dbdyno(&["fleet", "report"]);
-    assert_eq!(refused.status, 2);
-    assert!(
-        refused.stderr.contains("both sides of 120 µs"),
-        "{}",
-        refused.stderr
-    );
-    assert!(
-        refused.stderr.contains("--limits 128,1000"),
-        "{}",
-        refused.stderr
-    );
-    let text = workspace
-        .fine(&["fleet", "report", "--limits", "128,1000"])
-        .stdout;
+    workspace.fine("fleet import a.csv");
+    let refused = workspace.ends(2, "fleet report");
+    refused.stderr.says("both sides of 120 µs");
+    refused.stderr.says("--limits 128,1000");
+    let text = workspace.fine("fleet report --limits 128,1000").stdout;
     assert!(text.contains("writes ≤ 0.128 ms"), "{text}");
-    let refused = workspace.dbdyno(&["fleet", "report", "--primary", "read.mean"]);
-    assert!(
-        refused
-            .stderr
-            .contains("no system has reads before and after"),
-        "{}",
-        refused.stderr
-    );
+    let refused = workspace.dbdyno("fleet report --primary read.mean");
+    refused.stderr.says("no system has reads before and after");
 }
 
 #[test]
@@ -206,27 +157,18 @@ fn a_file_that_is_not_a_fleet_is_left_as_it_was() {
         ),
     ] {
         let before = std::fs::read(workspace.path(file)).unwrap();
-        for verb in [
-            &["import", "a.csv"][..],
-            &["report"],
-            &["export", "x.parquet"],
-        ] {
-            let refused = workspace.dbdyno(&[&["fleet"], verb, &["--fleet", file]].concat());
+        for verb in ["import a.csv", "report", "export x.parquet"] {
+            let refused = workspace.dbdyno(format!("fleet {verb} --fleet {file}").as_str());
             assert_ne!(refused.status, 0, "{file}");
-            assert!(refused.stderr.contains(why), "{}", refused.stderr);
+            refused.stderr.says(why);
         }
         assert!(
             std::fs::read(workspace.path(file)).unwrap() == before,
             "{file} changed"
         );
     }
-    let absent = workspace.dbdyno(&["fleet", "report"]);
-    assert_eq!(absent.status, 2);
-    assert!(
-        absent.stderr.contains("dbdyno fleet import"),
-        "{}",
-        absent.stderr
-    );
+    let absent = workspace.ends(2, "fleet report");
+    absent.stderr.says("dbdyno fleet import");
     assert!(!workspace.path("fleet.duckdb").exists());
 }
 
@@ -234,7 +176,7 @@ fn a_file_that_is_not_a_fleet_is_left_as_it_was() {
 fn without_its_engine_a_fleet_says_how_to_get_it() {
     let workspace = Workspace::new();
     workspace.file("a.csv", &fleet(3, 10));
-    let mut command = workspace.command(&["fleet", "import", "a.csv"]);
+    let mut command = workspace.command("fleet import a.csv");
     let ended = command
         .env("DBDYNO_DUCKDB_LIB", "/nowhere/lib.so")
         .output()
@@ -261,13 +203,12 @@ fn runs_of_an_archive_are_the_sides_of_a_system() {
     let import = ["fleet", "import", "archive.dbdyno", "--system", "array-1"];
     let said = workspace.fine(&[&import[..], &runs[..]].concat()).stdout;
     assert!(said.contains("archive.dbdyno: 4 histograms"), "{said}");
-    let found = json(&workspace.fine(&["fleet", "report", "--json"]));
+    let found = workspace.json("fleet report --json");
     assert_eq!(found["systems"], 1);
     assert_eq!(found["call"], "refused: too few systems");
     let again = workspace.fine(&[&import[..], &runs[..]].concat()).stdout;
     assert!(again.contains("imported before"), "{again}");
-    let refused = workspace.dbdyno(&import);
-    assert_eq!(refused.status, 2);
+    let refused = workspace.ends(2, &import);
     assert!(refused.stderr.contains("--before"), "{}", refused.stderr);
 }
 
@@ -326,15 +267,10 @@ fn device_times_of_archives_are_a_fleet() {
             .stdout;
         assert!(said.contains(": 4 histograms"), "{said}");
         // Only the device has times.
-        let refused = workspace.dbdyno(&[&import[..], &["--observer", "driver"]].concat());
-        assert_eq!(refused.status, 2, "{}", refused.stderr);
-        assert!(
-            refused.stderr.contains("--observer device"),
-            "{}",
-            refused.stderr
-        );
+        let refused = workspace.ends(2, &[&import[..], &["--observer", "driver"]].concat());
+        refused.stderr.says("--observer device");
     }
-    let found = json(&workspace.fine(&["fleet", "report", "--json"]));
+    let found = workspace.json("fleet report --json");
     assert_eq!(found["systems"], systems);
     assert_eq!(found["call"], "higher", "{found}");
     assert_eq!(found["primary"], "write.within_120us");
@@ -359,6 +295,6 @@ fn the_example_of_the_documents_is_read() {
     let example = repository("docs/examples/fleet.csv").display().to_string();
     let said = workspace.fine(&["fleet", "import", &example]).stdout;
     assert!(said.contains("8 histograms"), "{said}");
-    let text = workspace.fine(&["fleet", "report"]).stdout;
+    let text = workspace.fine("fleet report").stdout;
     assert!(text.starts_with("No call: too few systems"), "{text}");
 }

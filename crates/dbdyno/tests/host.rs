@@ -6,6 +6,7 @@ mod common;
 
 use common::{TINY, Workspace};
 use serde_json::Value;
+use testing::Says;
 
 /// A machine of a few files; returns its root as an argument.
 fn machine(workspace: &Workspace) -> String {
@@ -32,20 +33,10 @@ fn found_stated_and_advised_facts_are_separate() {
     let page = workspace
         .fine(&["host", "--root", &root, "--platform", &platform])
         .stdout;
-    assert!(
-        page.contains("Machine (found)\n  host name                 bench\n"),
-        "{page}"
-    );
-    assert!(
-        page.contains("Storage (stated)\n  raid_level                RAID-5\n"),
-        "{page}"
-    );
-    assert!(
-        page.contains("transparent-huge-pages [important]"),
-        "{page}"
-    );
-    let json = workspace.fine(&["host", "--json", "--root", &root]).stdout;
-    let json: Value = serde_json::from_str(&json).unwrap();
+    page.says("Machine (found)\n  host name                 bench\n");
+    page.says("Storage (stated)\n  raid_level                RAID-5\n");
+    page.says("transparent-huge-pages [important]");
+    let json = workspace.json(&["host", "--json", "--root", &root]);
     assert_eq!(json["format"], "dbdyno-host");
     assert_eq!(json["found"]["sysctl"]["fs.aio-max-nr"], "65536");
     assert_eq!(json["found"]["processor"]["turbo"], Value::Null);
@@ -63,10 +54,7 @@ fn two_inventories_differ_in_rows() {
         .stdout;
     assert!(same.contains("No differences from"), "{same}");
     workspace.file("root/proc/sys/fs/aio-max-nr", "1048576\n");
-    let json = workspace
-        .fine(&["host", "--json", "--root", &root, "--against", &before])
-        .stdout;
-    let json: Value = serde_json::from_str(&json).unwrap();
+    let json = workspace.json(&["host", "--json", "--root", &root, "--against", &before]);
     let row = serde_json::json!({
         "fact": "found.sysctl.fs.aio-max-nr", "before": "65536", "after": "1048576"
     });

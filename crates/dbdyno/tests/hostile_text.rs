@@ -26,7 +26,7 @@ fn is_clean(what: &str, ended: &Ended) {
 /// Measures, and then writes a hostile text to every text column of the archive.
 fn foreign(text: &str) -> Workspace {
     let workspace = Workspace::new();
-    assert_eq!(workspace.run(TINY, &["--name", "mine"]).status, 0);
+    workspace.measure(TINY, "--name mine");
     workspace.fine(&["runs", "note", "mine", "a note"]);
     let archive = Connection::open(workspace.archive()).unwrap();
     for sql in [
@@ -78,22 +78,19 @@ fn a_foreign_archive_steers_no_terminal() {
 fn json_keeps_the_text_and_shows_none_of_it() {
     let text = format!("a{STEERING}");
     let workspace = foreign(&text);
-    let ended = workspace.fine(&["export", "1"]);
-    let exported: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
+    let exported = workspace.json("export 1");
     assert_eq!(exported["run"]["label"], text.as_str());
 }
 
 #[test]
 fn a_foreign_archive_is_no_markup_and_no_formula() {
     let workspace = foreign("=cmd|' /C calc'!A0<img src=http://h>[l](http://h)");
-    let markdown = workspace
-        .fine(&["export", "1", "--format", "markdown"])
-        .stdout;
+    let markdown = workspace.fine("export 1 --format markdown").stdout;
     for raw in ["<img", "[l](", " cmd|"] {
         assert!(!markdown.contains(raw), "{markdown}");
     }
     assert!(markdown.contains("&lt;img"), "{markdown}");
-    let csv = workspace.fine(&["export", "1", "--format", "csv"]).stdout;
+    let csv = workspace.fine("export 1 --format csv").stdout;
     for line in csv.lines() {
         for cell in line.split(',').map(|cell| cell.trim_start_matches('"')) {
             assert!(!cell.starts_with('='), "{csv}");
@@ -111,14 +108,14 @@ fn a_server_and_ssh_steer_no_terminal() {
     let ended = workspace.dbdyno(&["run", &plan, "--target", &url, "-vv", "--log", "log"]);
     assert!(ended.stderr.contains("does not exist"), "{}", ended.stderr);
     is_clean("run", &ended);
-    let log = std::fs::read_to_string(workspace.path("log")).unwrap();
+    let log = workspace.text("log");
     assert!(!log.contains(['\u{1b}', '\u{9b}']), "{log}");
     let ssh = workspace.file(
         "ssh",
         &format!("#!/bin/sh\nprintf '%s\\n' 'no entry{STEERING}' >&2\nexit 255\n"),
     );
     std::fs::set_permissions(&ssh, std::fs::Permissions::from_mode(0o755)).unwrap();
-    let mut command = workspace.command(&["host", "--host", "ssh://u@h"]);
+    let mut command = workspace.command("host --host ssh://u@h");
     command.env("DBDYNO_SSH", &ssh);
     let ended = Ended::of(command.output().unwrap());
     assert!(ended.stderr.contains("no entry"), "{}", ended.stderr);

@@ -8,6 +8,7 @@ use common::{Ended, TINY, Workspace};
 use roxmltree::Document;
 use rusqlite::Connection;
 use serde_json::Value;
+use testing::Says;
 
 /// Limits that any machine meets, and one that no machine meets.
 const KEPT: &str = "[[limit]]\nmetric = \"T132.operations_per_s\"\nat_least = 1\n\
@@ -18,14 +19,13 @@ const UNJUDGED: &str = "[[limit]]\nmetric = \"T611.operations_per_s\"\nat_least 
 
 fn measured() -> Workspace {
     let workspace = Workspace::new();
-    let ended = workspace.run(TINY, &["--name", "night"]);
-    assert_eq!(ended.status, 0, "{}", ended.stderr);
+    workspace.measure(TINY, "--name night");
     workspace
 }
 
-fn judge(workspace: &Workspace, limits: &str, more: &[&str]) -> Ended {
-    let sla = workspace.file("limits.toml", limits);
-    workspace.dbdyno(&[&["judge", "night", "--sla", &sla], more].concat())
+fn judge(workspace: &Workspace, limits: &str, more: &str) -> Ended {
+    workspace.file("limits.toml", limits);
+    workspace.dbdyno(format!("judge night --sla limits.toml {more}").as_str())
 }
 
 fn change(workspace: &Workspace, sql: &str) {
@@ -39,7 +39,7 @@ fn change(workspace: &Workspace, sql: &str) {
 
 #[test]
 fn met_limits_end_with_status_0() {
-    let ended = judge(&measured(), KEPT, &[]);
+    let ended = judge(&measured(), KEPT, "");
     assert_eq!((ended.status, ended.stderr.as_str()), (0, ""));
     // Every limit with its figure, met or not.
     let lines: Vec<&str> = ended.stdout.lines().collect();
@@ -57,7 +57,7 @@ fn met_limits_end_with_status_0() {
 
 #[test]
 fn a_missed_limit_is_the_first_line_and_status_4() {
-    let ended = judge(&measured(), &(KEPT.to_owned() + MISSED), &[]);
+    let ended = judge(&measured(), &(KEPT.to_owned() + MISSED), "");
     assert_eq!((ended.status, ended.stderr.as_str()), (4, ""));
     let lines: Vec<&str> = ended.stdout.lines().collect();
     assert_eq!(lines.len(), 4, "{}", ended.stdout);
@@ -80,13 +80,11 @@ fn a_missed_limit_is_the_first_line_and_status_4() {
 
 #[test]
 fn an_unmeasured_limit_is_not_passed() {
-    let ended = judge(&measured(), UNJUDGED, &[]);
+    let ended = judge(&measured(), UNJUDGED, "");
     assert_eq!(ended.status, 4);
-    assert!(
-        ended
-            .stdout
-            .contains("cannot be judged: the run has no point of the test \"T611\"")
-    );
+    ended
+        .stdout
+        .says("cannot be judged: the run has no point of the test \"T611\"");
     assert!(
         ended
             .stdout
@@ -97,10 +95,9 @@ fn an_unmeasured_limit_is_not_passed() {
 #[test]
 fn six_repetitions_carry_an_interval() {
     let workspace = Workspace::new();
-    let ended = workspace.run(TINY, &["--name", "night", "--repeat", "6"]);
-    assert_eq!(ended.status, 0, "{}", ended.stderr);
-    let ended = judge(&workspace, KEPT, &["--json"]);
-    let json: Value = serde_json::from_str(&ended.stdout).unwrap();
+    workspace.measure(TINY, "--name night --repeat 6");
+    let ended = judge(&workspace, KEPT, "--json");
+    let json = ended.json();
     let row = &json["limits"][0];
     assert_eq!(row["surety"], "clear");
     assert_eq!(row["values"].as_array().unwrap().len(), 6);
@@ -114,9 +111,9 @@ fn six_repetitions_carry_an_interval() {
 #[test]
 fn the_json_agrees_with_the_lines() {
     let limits = [KEPT, MISSED, UNJUDGED].concat();
-    let ended = judge(&measured(), &limits, &["--json"]);
+    let ended = judge(&measured(), &limits, "--json");
     assert_eq!(ended.status, 4);
-    let json: Value = serde_json::from_str(&ended.stdout).unwrap();
+    let json = ended.json();
     assert_eq!(json["schema"], "dbdyno-judgement/1");
     assert_eq!(json["run"]["label"], "night");
     let outcomes: Vec<&str> = json["limits"]
@@ -135,7 +132,7 @@ fn the_junit_file_can_be_read_by_others() {
     use std::os::unix::fs::PermissionsExt;
     let workspace = measured();
     let limits = [KEPT, MISSED, UNJUDGED].concat();
-    let ended = judge(&workspace, &limits, &["--junit", "limits.xml"]);
+    let ended = judge(&workspace, &limits, "--junit limits.xml");
     assert_eq!(ended.status, 4);
     let path = workspace.path("limits.xml");
     let xml = std::fs::read_to_string(&path).unwrap();
@@ -165,7 +162,7 @@ fn a_changed_point_fails_the_limits_on_it() {
         &workspace,
         "UPDATE point SET operations_per_s = operations_per_s * 2",
     );
-    let ended = judge(&workspace, KEPT, &[]);
+    let ended = judge(&workspace, KEPT, "");
     assert_eq!(ended.status, 4);
     let first = ended.stdout.lines().next().unwrap();
     assert_eq!(
@@ -188,7 +185,7 @@ fn a_changed_or_incomplete_run_is_said_first_and_wins_with_status_3() {
         let ended = judge(
             &workspace,
             &(KEPT.to_owned() + MISSED),
-            &["--junit", "limits.xml"],
+            "--junit limits.xml",
         );
         assert_eq!(ended.status, 3, "{sql}: {}", ended.stdout);
         assert!(
@@ -202,7 +199,7 @@ fn a_changed_or_incomplete_run_is_said_first_and_wins_with_status_3() {
                 .trim_end()
                 .ends_with("the run is invalid, so this result does not count")
         );
-        let xml = std::fs::read_to_string(workspace.path("limits.xml")).unwrap();
+        let xml = workspace.text("limits.xml");
         assert!(xml.contains("type=\"invalid run\""), "{xml}");
     }
 }
@@ -213,59 +210,57 @@ fn errors_are_one_sentence_with_the_right_status() {
     let cases = [
         ("", "has no limit"),
         ("[[limit", "is not TOML; line 1"),
-        ("[[limits]]\n", "did you mean \"limit\"?"),
         (
-            &KEPT.replace("at_least", "at_lest"),
-            "did you mean \"at_least\"?",
+            "[[limits]]
+",
+            "did you mean \"limit\"?",
         ),
-        (&KEPT.replace("at_most = 0", ""), "has no bound"),
-        (
-            &KEPT.replace("= 1", "= nan"),
-            "at_least = NaN is not a valid limit",
-        ),
-        (&KEPT.replace("= 1", "= 2\nat_most = 1"), "is above at_most"),
         (&KEPT.repeat(2), "already occurs in limit 1"),
-        (
-            &KEPT.replace("operations_per_s", "operations_per_h"),
-            "did you mean \"operations_per_s\"?",
-        ),
     ];
-    for (limits, expected) in cases {
-        let ended = judge(&workspace, limits, &["--junit", "limits.xml"]);
-        assert_eq!(
-            (ended.status, ended.stdout.as_str()),
-            (2, ""),
-            "{}",
-            ended.stderr
-        );
-        assert!(ended.sentence().contains(expected), "{}", ended.stderr);
+    let changes = r#"
+        at_least -> at_lest => did you mean "at_least"?
+        at_most = 0 -> # => has no bound
+        = 1 -> = nan => at_least = NaN is not a valid limit
+        = 1 -> = 2; at_most = 1 => is above at_most
+        operations_per_s -> operations_per_h => did you mean "operations_per_s"?
+    "#;
+    let changed = testing::rows(changes).map(|(change, expected)| {
+        let (from, to) = change.split_once(" -> ").unwrap();
+        (
+            KEPT.replace(
+                from,
+                &to.replace(
+                    "; ", "
+",
+                ),
+            ),
+            expected,
+        )
+    });
+    let cases = cases.map(|(limits, expected)| (limits.to_owned(), expected));
+    for (limits, expected) in cases.into_iter().chain(changed) {
+        workspace.file("limits.toml", &limits);
+        let judged = "judge night --sla limits.toml --junit limits.xml";
+        workspace.refuses(2, &format!("{judged} => {expected}"));
         assert!(!workspace.path("limits.xml").exists(), "{limits}");
     }
-    let gone = workspace.dbdyno(&["judge", "night", "--sla", "gone.toml"]);
-    assert_eq!(gone.status, 2);
-    assert!(gone.sentence().contains("gone.toml cannot be read"));
-    let sla = workspace.file("limits.toml", KEPT);
-    let unknown = workspace.dbdyno(&["judge", "day", "--sla", &sla]);
-    assert_eq!(unknown.status, 2, "{}", unknown.stderr);
-    assert!(unknown.sentence().contains("day"));
-    let nowhere = judge(&workspace, KEPT, &["--junit", "no/such/limits.xml"]);
-    assert_eq!((nowhere.status, nowhere.stdout.as_str()), (1, ""));
-    assert!(
-        nowhere
-            .sentence()
-            .contains("choose another file with --junit")
+    workspace.file("limits.toml", KEPT);
+    workspace.refuses(
+        2,
+        "
+        judge night --sla gone.toml => gone.toml cannot be read
+        judge day --sla limits.toml => day
+        ",
     );
+    let nowhere = judge(&workspace, KEPT, "--junit no/such/limits.xml");
+    assert_eq!((nowhere.status, nowhere.stdout.as_str()), (1, ""));
+    nowhere.sentence().says("choose another file with --junit");
 }
 
 #[test]
 fn the_example_file_is_one() {
     let workspace = measured();
     let example = common::repository("docs/examples/limits.toml");
-    let ended = workspace.dbdyno(&["judge", "night", "--sla", example.to_str().unwrap()]);
-    assert_eq!(ended.status, 4, "{}", ended.stderr);
-    assert!(
-        ended.stdout.contains("cannot be judged"),
-        "{}",
-        ended.stdout
-    );
+    let ended = workspace.ends(4, &["judge", "night", "--sla", example.to_str().unwrap()]);
+    ended.stdout.says("cannot be judged");
 }

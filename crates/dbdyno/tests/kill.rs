@@ -18,6 +18,7 @@ use std::process::Stdio;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::common::words;
 use common::{Ended, Workspace, faults, points};
 use serde_json::Value;
 use stats::random::Random;
@@ -186,7 +187,7 @@ fn reported(said: &str) -> usize {
 
 /// The export of the run; `None` if the kill came before its entry.
 fn finished(workspace: &Workspace) -> Option<Value> {
-    let runs = workspace.fine(&["list", "runs"]).stdout;
+    let runs = workspace.fine("list runs").stdout;
     let entered = workspace.archive().exists() && runs.lines().count() > 1;
     entered.then(|| workspace.export("last"))
 }
@@ -255,8 +256,7 @@ const TRIES: usize = 10;
 fn a_study_killed_while_rows_change_is_resumed_and_they_are_put_back() {
     common::need_duckdb();
     let workspace = Workspace::new();
-    let url = workspace.url("sqlite", "olap");
-    workspace.fine(&["olap", "load", "--target", &url, "--scale", "0.01"]);
+    let url = workspace.load_olap("sqlite", "olap");
     let database = workspace.path("olap");
     let right = sums(&database);
     for before in BEFORE_CYCLES {
@@ -271,25 +271,11 @@ fn a_study_killed_while_rows_change_is_resumed_and_they_are_put_back() {
 
 /// Kills a study while the rows of its source are changed, and resumes it; false if the rows were already restored.
 fn killed_in_a_cycle(workspace: &Workspace, url: &str, before: usize) -> bool {
-    let study = [
-        "columnar",
-        "run",
-        "--from",
-        url,
-        "--scale",
-        "0.01",
-        "--levels",
-        "query-high",
-        "--dop",
-        "1",
-        "--users",
-        "1",
-        "--queries",
-        "6",
-        "--memory",
-        "200MB",
-        "--yes",
-    ];
+    let study = words(
+        "columnar run --from {} --scale 0.01 --levels query-high --dop 1 --users 1 --queries 6 \
+        --memory 200MB --yes",
+        &[url],
+    );
     let database = workspace.path("olap");
     let is_time = |said: &str| reported(said) >= before && is_changed(&database);
     killed_when(workspace, &study, &is_time, Duration::ZERO);
@@ -297,8 +283,7 @@ fn killed_in_a_cycle(workspace: &Workspace, url: &str, before: usize) -> bool {
     let stored = finished(workspace).expect("the study has reported points");
     let is_cut = stored["run"]["state"] != "complete";
     if is_cut {
-        let resumed = workspace.dbdyno(&["run", "--resume", "last"]);
-        assert_eq!(resumed.status, 0, "{}", resumed.stderr);
+        workspace.fine("run --resume last");
     }
     let exported = workspace.export("last");
     assert_eq!(exported["run"]["state"], "complete");

@@ -14,11 +14,13 @@ use std::net::TcpStream;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
+use crate::common::words;
 use archive::stream::{Snapshot, StreamEvent};
 use chromium::Chromium;
 use common::{TINY, Workspace};
 use live::{Hub, Server};
 use proxy::Proxy;
+use testing::Says;
 
 /// Events of the command while it measures and judges two sides.
 fn events() -> Vec<StreamEvent> {
@@ -26,19 +28,10 @@ fn events() -> Vec<StreamEvent> {
     let file = workspace.path("ab.jsonl");
     let plan = workspace.file("plan.toml", TINY);
     let url = workspace.url("sqlite", "bench.db");
-    let ended = workspace.dbdyno(&[
-        "ab",
-        &plan,
-        "--target",
-        &url,
-        "--b",
-        "step.seconds=0.06",
-        "--pairs",
-        "6",
-        "--events",
-        file.to_str().unwrap(),
-    ]);
-    assert_eq!(ended.status, 0, "{}", ended.stderr);
+    workspace.fine(&words(
+        "ab {} --target {} --b step.seconds=0.06 --pairs 6 --events {}",
+        &[&plan, &url, file.to_str().unwrap()],
+    ));
     let text = std::fs::read_to_string(file).unwrap();
     let events: Vec<StreamEvent> = text
         .lines()
@@ -106,21 +99,16 @@ fn a_scraper_understands_the_metrics() {
         ..Snapshot::default()
     })));
     let text = metrics(&server);
-    assert!(
-        text.contains("operation=\"payment\",le=\"+Inf\"} 1"),
-        "{text}"
-    );
+    text.says("operation=\"payment\",le=\"+Inf\"} 1");
     let families = parsed(&text).unwrap();
-    for family in [
+    families.says_all(&[
         "dbdyno_run info 1",
         "dbdyno_operations counter",
         "dbdyno_errors counter",
         "dbdyno_response_time_seconds histogram",
         "dbdyno_service_time_seconds histogram",
         "dbdyno_viewers_dropped counter 1",
-    ] {
-        assert!(families.contains(family), "no {family} in {families}");
-    }
+    ]);
     // The parser refuses a histogram whose counts fall, so that this test can fail.
     let (bucket, _) = text.split_once("le=\"1.024e-6\"} ").unwrap();
     let broken = format!("{bucket}le=\"1.024e-6\"}} 9999999999");

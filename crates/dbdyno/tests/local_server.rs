@@ -8,7 +8,9 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use crate::common::words;
 use common::{Workspace, points};
+use testing::Says;
 
 /// Points of half a second, so that a kill meets one in progress.
 const PLAN: &str = "name = \"killed\"\nsample_ms = 100\n[[step]]\nuse = \"library\"\n\
@@ -56,7 +58,7 @@ fn a_killed_run_leaves_nothing_and_is_resumed(url: &str) {
     // The kill comes with one point stored and another in progress.
     for _ in 0..1200 {
         std::thread::sleep(Duration::from_millis(50));
-        let exported = workspace.dbdyno(&["export", "killed"]);
+        let exported = workspace.dbdyno("export killed");
         let safe = |text: &str| points(&serde_json::from_str(text).unwrap()).len();
         if exported.status == 0 && safe(&exported.stdout) >= 1 {
             break;
@@ -82,10 +84,8 @@ fn a_killed_run_leaves_nothing_and_is_resumed(url: &str) {
     let said = String::from_utf8_lossy(&resumed.stderr).into_owned();
     assert_eq!(resumed.status.code(), Some(0), "{said}");
     let exported = workspace.export("killed");
-    assert_eq!(
-        (points(&exported).len(), &exported["run"]["state"]),
-        (4, &"complete".into())
-    );
+    assert_eq!(points(&exported).len(), 4);
+    assert_eq!(exported["run"]["state"], "complete");
     // Its directory is gone, as is that of the killed one.
     assert_eq!(servers_in(servers), Vec::<String>::new());
     assert_eq!(processes_of(servers), Vec::<String>::new());
@@ -143,15 +143,7 @@ fn a_killed_study_of_layouts_leaves_nothing() {
     }
     let layouts = layouts.join(",");
     let page = workspace.path("page.html").display().to_string();
-    let arguments = [
-        "study",
-        "layouts",
-        "--layouts",
-        &layouts,
-        "--yes",
-        "-o",
-        &page,
-    ];
+    let arguments = words("study layouts --layouts {} --yes -o {}", &[&layouts, &page]);
     let mut child = command(&arguments)
         .stdout(Stdio::null())
         .stderr(Stdio::null())
@@ -173,10 +165,7 @@ fn a_killed_study_of_layouts_leaves_nothing() {
     let shown = command(&["layout", "show"]).output().unwrap();
     let said = String::from_utf8_lossy(&shown.stderr).into_owned();
     assert!(shown.status.success(), "{said}");
-    assert!(
-        said.contains("left by a process that was killed: unmount"),
-        "{said}"
-    );
+    said.says("left by a process that was killed: unmount");
     assert_eq!(
         host::mounted_below(&parent),
         [parent.join("one/volumes/all")]

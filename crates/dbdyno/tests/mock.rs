@@ -4,7 +4,9 @@
 
 mod common;
 
+use crate::common::words;
 use common::{TINY, Workspace, faults, points, repository};
+use testing::Says;
 
 fn of_the_repository(name: &str) -> String {
     repository(name).to_str().unwrap().to_owned()
@@ -38,20 +40,11 @@ fn a_driver_that_is_held_up_makes_a_point_invalid() {
         of_the_repository("bench/aa/library"),
     );
     let run = |name: &str, command: fn(&Workspace, &[&str]) -> std::process::Command| {
-        let arguments = [
-            "run",
-            &plan,
-            "--library",
-            &library,
-            "--target",
-            "mock:?service_us=100",
-            "--name",
-            name,
-            "--set",
-            "step.rate_per_s=100.0",
-            "--set",
-            "step.seconds=1.0",
-        ];
+        let arguments = words(
+            "run {} --library {} --target mock:?service_us=100 --name {} --set \
+            step.rate_per_s=100.0 --set step.seconds=1.0",
+            &[&plan, &library, name],
+        );
         let mut child = command(&workspace, &arguments)
             .stdout(std::process::Stdio::null())
             .stderr(std::process::Stdio::null())
@@ -71,7 +64,9 @@ fn a_driver_that_is_held_up_makes_a_point_invalid() {
         };
         (status.code(), points(&workspace.export(name))[0].clone())
     };
-    let (status, point) = run("strict", Workspace::command_as_typed);
+    let (status, point) = run("strict", |workspace, arguments| {
+        workspace.command_as_typed(arguments)
+    });
     assert_eq!(status, Some(3));
     // A driver without enough CPU may have further faults.
     let is_late = |reason: &&str| reason.contains("more than 1 ms late");
@@ -80,16 +75,16 @@ fn a_driver_that_is_held_up_makes_a_point_invalid() {
         1,
         "{point}"
     );
-    let (status, point) = run("allowed", Workspace::command);
+    let (status, point) = run("allowed", |workspace, arguments| {
+        workspace.command(arguments)
+    });
     assert_eq!(status, Some(0));
     assert_eq!(faults(&point), [""; 0]);
     let notes = point["notes"].to_string();
-    for said in [
+    notes.says_all(&[
         "late_starts_pct_max is 100 instead of 1",
         "more than 1 ms late; allowed by the plan",
-    ] {
-        assert!(notes.contains(said), "{notes}");
-    }
+    ]);
 }
 
 #[test]
@@ -108,7 +103,7 @@ fn the_short_plan_on_a_database_is_valid_and_reads_its_cache_back() {
 #[test]
 fn the_mock_is_listed_but_never_measured_unasked() {
     let workspace = Workspace::new();
-    let engines = workspace.fine(&["list", "engines"]).stdout;
+    let engines = workspace.fine("list engines").stdout;
     assert!(engines.contains("mock:  no database"), "{engines}");
     let (plan, directory) = (workspace.file("plan.toml", TINY), workspace.path("work"));
     workspace.fine(&["run", &plan, "--work-dir", directory.to_str().unwrap()]);
@@ -120,15 +115,11 @@ fn the_mock_is_listed_but_never_measured_unasked() {
 #[test]
 fn a_capability_that_the_mock_lacks_is_missing_with_its_reason() {
     let workspace = Workspace::new();
-    let printed = workspace
-        .fine(&["run", "smoke", "--target", "mock:"])
-        .stdout;
-    for reason in [
+    let printed = workspace.fine("run smoke --target mock:").stdout;
+    printed.says_all(&[
         "T611 In-memory SQL, primary key access: mock is not a database and has no tables",
         "T132 Integer processing: the library has no SQL of this test for mock",
-    ] {
-        assert!(printed.contains(reason), "{printed}");
-    }
+    ]);
 }
 
 #[test]
@@ -138,28 +129,12 @@ fn two_paces_are_set_against_each_other() {
         of_the_repository("bench/aa/mock.toml"),
         of_the_repository("bench/aa/library"),
     );
-    let study = workspace.fine(&[
-        "ab",
-        &plan,
-        "--library",
-        &library,
-        "--target",
-        "mock:?service_us=100",
-        "--b",
-        "target.slow_down_pct=5",
-        "--set",
-        "step.seconds=0.1",
-        "--yes",
-        "--pairs",
-        "3",
-        "--name",
-        "paces",
-    ]);
-    assert!(
-        study.stdout.contains("T900@1.response_us_p50"),
-        "{}",
-        study.stdout
-    );
+    let study = workspace.fine(&words(
+        "ab {} --library {} --target mock:?service_us=100 --b target.slow_down_pct=5 --set \
+        step.seconds=0.1 --yes --pairs 3 --name paces",
+        &[&plan, &library],
+    ));
+    study.stdout.says("T900@1.response_us_p50");
     let slow_down = |side: &str| {
         workspace.export(&format!("paces-{side}"))["targets"][0]["settings"]["slow_down_pct"]
             .clone()
@@ -174,8 +149,7 @@ fn the_stream_of_events_agrees_with_the_archive() {
     let plan = TINY
         .replace("jobs = [1]", "jobs = [1, 3]")
         .replace("seconds = 0.05", "seconds = 0.6");
-    let ended = workspace.run(&plan, &["--events", events.to_str().unwrap()]);
-    assert_eq!(ended.status, 0, "{}", ended.stderr);
+    workspace.measure(&plan, &["--events", events.to_str().unwrap()]);
     let exported = workspace.export("last");
     let text = std::fs::read_to_string(events).unwrap();
     let events: Vec<serde_json::Value> = text

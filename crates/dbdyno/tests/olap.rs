@@ -3,17 +3,10 @@
 
 mod common;
 
+use crate::common::words;
 use common::{Workspace, faults, point_of as of, points};
 use serde_json::Value;
-
-fn load(workspace: &Workspace, url: &str) {
-    let loaded = workspace.fine(&["olap", "load", "--target", url, "--scale", "0.01"]);
-    assert!(
-        loaded.stdout.contains("scale 0.01 is loaded: 86805 rows"),
-        "{}",
-        loaded.stdout
-    );
-}
+use testing::Says;
 
 fn run(workspace: &Workspace, arguments: &[&str]) -> Value {
     run_to(0, workspace, arguments)
@@ -31,20 +24,13 @@ fn each_query_is_a_point_and_all_of_them_a_power() {
     common::need_duckdb();
     let workspace = Workspace::new();
     for engine in ["duckdb", "sqlite"] {
-        let url = workspace.url(engine, engine);
-        load(&workspace, &url);
+        let url = workspace.load_olap(engine, engine);
         let exported = run(
             &workspace,
-            &[
-                "--target",
-                &url,
-                "--scale",
-                "0.01",
-                "--iterations",
-                "2",
-                "--streams",
-                "2",
-            ],
+            &words(
+                "--target {} --scale 0.01 --iterations 2 --streams 2",
+                &[&url],
+            ),
         );
         assert_eq!(points(&exported).len(), 25);
         let mut times_s = Vec::new();
@@ -67,10 +53,8 @@ fn each_query_is_a_point_and_all_of_them_a_power() {
         let off = (per_min * product.powf(1.0 / 22.0) / 60.0 - 1.0).abs();
         assert!(off < 1e-6, "{power}");
         let throughput = of(&exported, "OLAP-THROUGHPUT");
-        assert_eq!(
-            (&throughput["jobs"], &throughput["operations"]),
-            (&2.into(), &44.0.into())
-        );
+        assert_eq!(throughput["jobs"], 2);
+        assert_eq!(throughput["operations"], 44.0);
         assert_eq!(faults(throughput), [""; 0]);
         if engine == "sqlite" {
             wrong_answers_are_invalid(&workspace, &url);
@@ -82,17 +66,13 @@ fn wrong_answers_are_invalid(workspace: &Workspace, url: &str) {
     common::spoil_answer_12(url);
     let exported = run_to(3, workspace, &["--target", url, "--queries", "12,6"]);
     let wrong = of(&exported, "Q12")["reasons"].to_string();
-    assert!(
-        wrong.contains("wrong answer: row 1, column high_line_count"),
-        "{wrong}"
-    );
+    wrong.says("wrong answer: row 1, column high_line_count");
     assert_eq!(faults(of(&exported, "Q6")), [""; 0]);
     let power = of(&exported, "OLAP-POWER");
     assert_eq!(power["queries_per_min"], Value::Null);
     assert!(power["reasons"].to_string().contains("Q12"), "{power}");
-    let checked = workspace.dbdyno(&["olap", "check", "--target", url, "--json"]);
-    assert_eq!(checked.status, 3);
-    let found: Value = serde_json::from_str(&checked.stdout).unwrap();
+    let checked = workspace.ends(3, &["olap", "check", "--target", url, "--json"]);
+    let found = checked.json();
     let verdicts = found["findings"].as_array().unwrap().iter();
     let wrong: Vec<_> = verdicts.filter(|f| f["verdict"] == "wrong").collect();
     assert_eq!(wrong.len(), 1, "{found}");
@@ -102,8 +82,7 @@ fn wrong_answers_are_invalid(workspace: &Workspace, url: &str) {
 #[test]
 fn rounds_keep_each_execution_and_only_the_first_is_cold() {
     let workspace = Workspace::new();
-    let url = workspace.url("sqlite", "rounds");
-    load(&workspace, &url);
+    let url = workspace.load_olap("sqlite", "rounds");
     let options = ["--target", &url, "--queries", "1,6,14", "--rounds", "3"];
     let exported = run(&workspace, &[&options[..], &["--cache", "cold"]].concat());
     assert_eq!(points(&exported).len(), 1);
@@ -137,8 +116,7 @@ fn rounds_keep_each_execution_and_only_the_first_is_cold() {
         .sum();
     let per_min = point["queries_per_min"].as_f64().unwrap();
     assert!((per_min * elapsed_us as f64 / 9.0 / 60e6 - 1.0).abs() < 1e-9);
-    workspace.fine(&["report", "last", "-o", "rounds.html"]);
-    let page = std::fs::read_to_string(workspace.path("rounds.html")).unwrap();
+    let page = workspace.page("last");
     assert!(page.contains("Time of each query by round"));
     // The page has the times of this export.
     let of_round = |round: usize| -> u64 {
@@ -156,8 +134,7 @@ fn rounds_keep_each_execution_and_only_the_first_is_cold() {
 #[test]
 fn rounds_end_with_the_first_wrong_answer() {
     let workspace = Workspace::new();
-    let url = workspace.url("sqlite", "rounds");
-    load(&workspace, &url);
+    let url = workspace.load_olap("sqlite", "rounds");
     common::spoil_answer_12(&url);
     let options = ["--target", &url, "--queries", "12,6", "--rounds", "3"];
     let exported = run_to(3, &workspace, &options);
@@ -184,11 +161,7 @@ fn rounds_end_with_the_first_wrong_answer() {
 fn degrees_are_swept_as_far_as_the_engine_takes_them() {
     common::need_duckdb();
     let workspace = Workspace::new();
-    let urls = ["duckdb", "sqlite"].map(|engine| {
-        let url = workspace.url(engine, engine);
-        load(&workspace, &url);
-        url
-    });
+    let urls = ["duckdb", "sqlite"].map(|engine| workspace.load_olap(engine, engine));
     let arguments = [
         "--target",
         &urls[0],
@@ -214,10 +187,7 @@ fn degrees_are_swept_as_far_as_the_engine_takes_them() {
         assert_eq!(is_query, work["plan"].is_string(), "{point}");
         if point["target"] == "sqlite" {
             assert_eq!(work["threads_asked"], 1);
-            assert!(
-                notes.contains("threads requested: 1, 2, 32; SQLite runs"),
-                "{notes}"
-            );
+            notes.says("threads requested: 1, 2, 32; SQLite runs");
             assert_eq!(
                 is_query,
                 notes.contains("serial: it got no parallel worker"),
@@ -241,8 +211,7 @@ fn a_server_reports_its_workers() {
     // At this size workers would cost more than they save.
     let url = "postgres+local:?version=15&fsync=off&max_parallel_workers=4&max_worker_processes=8\
                &parallel_setup_cost=0&parallel_tuple_cost=0";
-    let ended = workspace.dbdyno(&["run", &plan, "--target", url]);
-    assert_eq!(ended.status, 0, "{}", ended.stderr);
+    workspace.fine(&["run", &plan, "--target", url]);
     let exported = workspace.export("last");
     let of_six: Vec<&Value> = points(&exported)
         .iter()
@@ -260,10 +229,7 @@ fn a_server_reports_its_workers() {
     assert!(of_six[0]["notes"].to_string().contains("serial"));
     assert_eq!(of_six[2]["work"]["threads_asked"], 32);
     let notes = of_six[2]["notes"].to_string();
-    assert!(
-        notes.contains("threads requested: 32, 64; the engine uses at most 5"),
-        "{notes}"
-    );
+    notes.says("threads requested: 32, 64; the engine uses at most 5");
     assert_ne!(of_six[0]["work"]["plan"], of_six[1]["work"]["plan"]);
     assert_eq!(of_six[1]["work"]["plan"], of_six[2]["work"]["plan"]);
 }
@@ -272,16 +238,8 @@ fn a_server_reports_its_workers() {
 #[test]
 fn a_query_that_takes_too_long_is_invalid_and_the_run_goes_on() {
     let workspace = Workspace::new();
-    let url = workspace.url("sqlite", "q");
-    load(&workspace, &url);
-    let limited = [
-        "--target",
-        &url,
-        "--queries",
-        "1,2",
-        "--query-limit",
-        "0.001",
-    ];
+    let url = workspace.load_olap("sqlite", "q");
+    let limited = words("--target {} --queries 1,2 --query-limit 0.001", &[&url]);
     let exported = run_to(
         3,
         &workspace,
@@ -289,10 +247,7 @@ fn a_query_that_takes_too_long_is_invalid_and_the_run_goes_on() {
     );
     assert_eq!(points(&exported).len(), 3);
     let first = of(&exported, "Q1");
-    assert!(
-        first["reasons"].to_string().contains("exceeded its limit"),
-        "{first}"
-    );
+    first["reasons"].to_string().says("exceeded its limit");
     assert_eq!(first["work"]["cache"], "cold");
     assert_ne!(
         of(&exported, "OLAP-POWER")["reasons"],
@@ -304,8 +259,8 @@ fn a_query_that_takes_too_long_is_invalid_and_the_run_goes_on() {
 fn engines_are_held_against_each_other() {
     common::need_duckdb();
     let workspace = Workspace::new();
-    let urls = [workspace.url("duckdb", "d"), workspace.url("sqlite", "s")];
-    urls.iter().for_each(|url| load(&workspace, url));
+    let urls = [("duckdb", "d"), ("sqlite", "s")];
+    let urls = urls.map(|(engine, name)| workspace.load_olap(engine, name));
     let both = ["--target", urls[0].as_str(), "--target", urls[1].as_str()];
     let drawn = ["--parameters", "seeded", "--seed", "3"];
     let exported = run(&workspace, &[&both[..], &drawn[..]].concat());
@@ -314,55 +269,25 @@ fn engines_are_held_against_each_other() {
         assert_eq!(faults(point), [""; 0], "{}", point["test"]);
     }
     let notes = exported["points"].to_string();
-    assert!(
-        notes.contains("the first answer of this run, by duckdb"),
-        "{notes}"
-    );
+    notes.says("the first answer of this run, by duckdb");
 }
 
 #[test]
 fn invalid_input_is_refused() {
     let workspace = Workspace::new();
     let url = workspace.url("sqlite", "w");
-    let refused = |arguments: &[&str], status: i32, says: &str| {
-        let ended = workspace.dbdyno(arguments);
-        assert_eq!(ended.status, status, "{arguments:?} {}", ended.stderr);
-        let stderr = ended.stderr.replace('\n', " ");
-        assert!(stderr.contains(says), "{arguments:?} {stderr}");
-    };
-    let to = ["--target", url.as_str()];
-    let verb = |verb: &'static str, more: &[&'static str]| -> Vec<String> {
-        let all = [&["olap", verb][..], &to, more].concat();
-        all.into_iter().map(str::to_owned).collect()
-    };
-    let cases = [
-        (
-            verb("load", &["--scale", "0.012"]),
-            2,
-            "same supplier twice",
-        ),
-        (verb("load", &["--scale", "x"]), 2, "is not a number"),
-        (verb("run", &["--queries", "23"]), 2, "is not a query"),
-        (
-            verb("run", &["--cache", "cold", "--iterations", "2"]),
-            2,
-            "runs each query once",
-        ),
-        (
-            verb("check", &[]),
-            2,
-            "there is no analytical database here",
-        ),
-    ];
-    for (arguments, status, says) in cases {
-        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-        refused(&arguments, status, says);
-    }
+    workspace.refuses(
+        2,
+        "
+        olap load --target sqlite:w --scale 0.012 => same supplier twice
+        olap load --target sqlite:w --scale x => is not a number
+        olap run --target sqlite:w --queries 23 => is not a query
+        olap run --target sqlite:w --cache cold --iterations 2 => runs each query once
+        olap check --target sqlite:w => there is no analytical database here
+        ",
+    );
     let dropped = workspace.fine(&["olap", "drop", "--target", &url]);
     assert_eq!(dropped.stdout, "there was no analytical database\n");
-    refused(
-        &["olap", "load", "--target", "sqlite:", "--scale", "0.01"],
-        2,
-        "would be lost when this command ends",
-    );
+    let lost = "olap load --target sqlite: --scale 0.01 => would be lost when this command ends";
+    workspace.refuses(2, lost);
 }

@@ -3,17 +3,12 @@
 
 mod common;
 
-use std::process::Stdio;
 use std::time::Duration;
 
+use crate::common::words;
 use common::{Workspace, faults, point_of, points};
 use serde_json::Value;
-
-fn load(workspace: &Workspace, engine: &str) -> String {
-    let url = workspace.url(engine, engine);
-    workspace.fine(&["olap", "load", "--target", &url, "--scale", "0.01"]);
-    url
-}
+use testing::Says;
 
 fn tests_of(exported: &Value) -> Vec<&str> {
     let codes = points(exported).iter().map(|p| p["test"].as_str().unwrap());
@@ -32,10 +27,9 @@ fn refreshes_are_points_and_leave_the_rows_as_they_were() {
     common::need_duckdb();
     let workspace = Workspace::new();
     for engine in ["duckdb", "sqlite"] {
-        let url = load(&workspace, engine);
+        let url = workspace.load_olap(engine, engine);
         let arguments = ["olap", "run", "--target", &url, "--queries", "6,1,3"];
-        let ended = workspace.dbdyno(&[&arguments[..], &["--refresh", "--streams", "2"]].concat());
-        assert_eq!(ended.status, 0, "{}", ended.stderr);
+        workspace.fine(&[&arguments[..], &["--refresh", "--streams", "2"]].concat());
         let exported = workspace.export("last");
         let expected = [
             "RF1",
@@ -75,17 +69,14 @@ fn refreshes_are_points_and_leave_the_rows_as_they_were() {
 #[test]
 fn an_earlier_wrong_answer_makes_all_later_points_invalid() {
     let workspace = Workspace::new();
-    let url = load(&workspace, "sqlite");
+    let url = workspace.load_olap("sqlite", "sqlite");
     common::spoil_answer_12(&url);
     let arguments = ["olap", "run", "--target", &url, "--queries", "6,12"];
     workspace.dbdyno(&[&arguments[..], &["--refresh", "--streams", "1"]].concat());
     let exported = workspace.export("last");
     let of = |test: &str| point_of(&exported, test);
     let twelve = of("Q12")["reasons"].to_string();
-    assert!(
-        twelve.contains("Q12 before the refresh") && twelve.contains("wrong answer"),
-        "{twelve}"
-    );
+    twelve.says_all(&["Q12 before the refresh", "wrong answer"]);
     assert_eq!(faults(of("Q6")), [""; 0]);
     for test in ["OLAP-POWER", "OLAP-THROUGHPUT", "OLAP-COMPOSITE"] {
         assert_eq!(of(test)["scaled_queries_per_h"], Value::Null, "{test}");
@@ -96,25 +87,12 @@ fn an_earlier_wrong_answer_makes_all_later_points_invalid() {
 #[test]
 fn a_killed_run_leaves_changed_rows_that_are_reported_and_restored() {
     let workspace = Workspace::new();
-    let url = load(&workspace, "sqlite");
-    let arguments = [
-        "olap",
-        "run",
-        "--target",
-        &url,
-        "--queries",
-        "6,1",
-        "--refresh",
-    ];
+    let url = workspace.load_olap("sqlite", "sqlite");
+    let arguments = words("olap run --target {} --queries 6,1 --refresh", &[&url]);
     let named = ["--iterations", "20", "--name", "killed"];
-    let mut child = workspace
-        .command(&[&arguments[..], &named].concat())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
+    let mut child = workspace.begin(&[&arguments[..], &named].concat());
     let is_in = || {
-        let exported = workspace.dbdyno(&["export", "killed"]);
+        let exported = workspace.dbdyno("export killed");
         exported.status == 0 && exported.stdout.contains("\"RF1\"")
     };
     let is_changed = (0..600).any(|_| {
@@ -125,15 +103,9 @@ fn a_killed_run_leaves_changed_rows_that_are_reported_and_restored() {
     child.wait().unwrap();
     assert!(is_changed && tests_of(&workspace.export("killed")).len() < 5);
 
-    let check = workspace.dbdyno(&["olap", "check", "--target", &url]);
-    assert_eq!(check.status, 2);
-    assert!(
-        check.sentence().contains("dbdyno olap load --scale 0.01"),
-        "{}",
-        check.stderr
-    );
-    let plain = workspace.dbdyno(&["olap", "run", "--target", &url, "--queries", "6"]);
-    assert_eq!(plain.status, 2, "{}", plain.stderr);
+    let check = workspace.ends(2, &["olap", "check", "--target", &url]);
+    check.sentence().says("dbdyno olap load --scale 0.01");
+    let plain = workspace.ends(2, &["olap", "run", "--target", &url, "--queries", "6"]);
     let sentence = plain.sentence();
     assert!(sentence.contains("a refresh was interrupted"), "{sentence}");
     assert_eq!(
@@ -142,8 +114,7 @@ fn a_killed_run_leaves_changed_rows_that_are_reported_and_restored() {
         "nothing is archived as measured"
     );
 
-    let resumed = workspace.dbdyno(&["run", "--resume", "killed"]);
-    assert_eq!(resumed.status, 0, "{}", resumed.stderr);
+    workspace.fine("run --resume killed");
     let exported = workspace.export("killed");
     assert_eq!(tests_of(&exported).len(), 5);
     let again = exported["points"].to_string();
@@ -152,9 +123,5 @@ fn a_killed_run_leaves_changed_rows_that_are_reported_and_restored() {
         assert_eq!(faults(point), [""; 0], "{point}");
     }
     let present = workspace.dbdyno(&["olap", "load", "--target", &url, "--scale", "0.01"]);
-    assert!(
-        present.sentence().contains("is already loaded here"),
-        "{}",
-        present.stderr
-    );
+    present.sentence().says("is already loaded here");
 }

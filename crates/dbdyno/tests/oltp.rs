@@ -12,11 +12,12 @@ use std::time::{Duration, Instant};
 use common::Workspace;
 use disk::Disk;
 use serde_json::Value;
+use testing::Says;
 
 fn json(workspace: &Workspace, url: &str, status: i32) -> Value {
     let ended = workspace.dbdyno(&["oltp", "check", "--target", url, "--json"]);
     assert_eq!(ended.status, status, "{}", ended.stderr);
-    serde_json::from_str(&ended.stdout).unwrap()
+    ended.json()
 }
 
 fn change(workspace: &Workspace, sql: &str) {
@@ -31,13 +32,9 @@ fn load_killed_resumed_checked_broken_and_dropped() {
     let url = workspace.url("sqlite", "oltp.db");
     let load = ["oltp", "load", "--target", &url, "--warehouses", "2"];
     kill_after_the_first_warehouse(workspace.command(&load), &workspace);
-    let refused = workspace.dbdyno(&["oltp", "check", "--target", &url]);
-    assert_eq!(refused.status, 2);
+    let refused = workspace.ends(2, &["oltp", "check", "--target", &url]);
     let sentence = refused.sentence();
-    assert!(
-        sentence.contains("is incomplete: 1 of 2 warehouses"),
-        "{sentence}"
-    );
+    sentence.says("is incomplete: 1 of 2 warehouses");
 
     let loaded = workspace.fine(&[&load[..], &["--jobs", "3"]].concat());
     assert!(
@@ -47,27 +44,16 @@ fn load_killed_resumed_checked_broken_and_dropped() {
         "{}",
         loaded.stdout
     );
-    assert!(
-        loaded.stderr.contains("resuming a load: 1 of 2"),
-        "{}",
-        loaded.stderr
-    );
-    assert!(
-        loaded
-            .stderr
-            .contains("a single session: SQLite has one writer"),
-        "{}",
-        loaded.stderr
-    );
-    let again = workspace.dbdyno(&load);
-    assert_eq!(again.status, 2);
+    loaded.stderr.says("resuming a load: 1 of 2");
+    loaded
+        .stderr
+        .says("a single session: SQLite has one writer");
+    let again = workspace.ends(2, &load);
     assert!(again.sentence().contains("--replace"), "{}", again.stderr);
 
     let fine = json(&workspace, &url, 0);
-    assert_eq!(
-        (&fine["sound"], &fine["warehouses"]),
-        (&Value::from(true), &Value::from(2))
-    );
+    assert_eq!(fine["sound"], Value::from(true));
+    assert_eq!(fine["warehouses"], Value::from(2));
     let findings = fine["findings"].as_array().unwrap();
     assert_eq!(findings.len(), 13);
     assert!(findings.iter().all(|f| f["verdict"] == "holds"), "{fine}");
@@ -76,21 +62,14 @@ fn load_killed_resumed_checked_broken_and_dropped() {
         &workspace,
         "UPDATE customer SET c_balance = -9.99 WHERE c_w_id = 2 AND c_d_id = 3 AND c_id = 4",
     );
-    let checked = workspace.dbdyno(&["oltp", "check", "--target", &url]);
-    assert_eq!(checked.status, 3);
-    for line in [
+    let checked = workspace.ends(3, &["oltp", "check", "--target", &url]);
+    checked.stdout.says_all(&[
         "  10  BROKEN   ",
         "customer 2/3/4: c_balance -9.99, delivered ol_amount 0.00, h_amount 10.00",
         "  12  BROKEN   ",
         "customer 2/3/4: c_balance + c_ytd_payment 0.01, delivered ol_amount 0.00",
         "  11  holds    ",
-    ] {
-        assert!(
-            checked.stdout.contains(line),
-            "{line:?} is not in {}",
-            checked.stdout
-        );
-    }
+    ]);
     let light = workspace.fine(&["oltp", "check", "--target", &url, "--light"]);
     assert_eq!(
         light.stdout.matches("  skipped  ").count(),
@@ -100,19 +79,12 @@ fn load_killed_resumed_checked_broken_and_dropped() {
     );
     let broken = json(&workspace, &url, 3);
     let ten = &broken["findings"][10];
-    assert_eq!(
-        (&ten["condition"], &ten["places"]),
-        (&Value::from(10), &Value::from(1))
-    );
+    assert_eq!(ten["condition"], Value::from(10));
+    assert_eq!(ten["places"], Value::from(1));
 
     workspace.fine(&["oltp", "drop", "--target", &url]);
-    let absent = workspace.dbdyno(&["oltp", "check", "--target", &url]);
-    assert_eq!(absent.status, 2);
-    assert!(
-        absent.sentence().contains("dbdyno oltp load"),
-        "{}",
-        absent.stderr
-    );
+    let absent = workspace.ends(2, &["oltp", "check", "--target", &url]);
+    absent.sentence().says("dbdyno oltp load");
 }
 
 fn kill_after_the_first_warehouse(mut command: Command, workspace: &Workspace) {
@@ -120,7 +92,7 @@ fn kill_after_the_first_warehouse(mut command: Command, workspace: &Workspace) {
     let mut child = command.stdout(Stdio::null()).stderr(file).spawn().unwrap();
     let until = Instant::now() + Duration::from_secs(100);
     loop {
-        let said = std::fs::read_to_string(workspace.path("stderr")).unwrap();
+        let said = workspace.text("stderr");
         if said.contains("1 of 2 warehouses") {
             break;
         }
@@ -156,8 +128,7 @@ fn a_load_into_a_local_server_that_was_killed_goes_on() {
     assert!(loaded.stdout.starts_with(says), "{}", loaded.stdout);
     assert_eq!(json(&workspace, &url, 0)["sound"], Value::from(true));
     workspace.fine(&["oltp", "drop", "--target", &url]);
-    let absent = workspace.dbdyno(&["oltp", "check", "--target", &url]);
-    assert_eq!(absent.status, 2, "{}", absent.stderr);
+    workspace.ends(2, &["oltp", "check", "--target", &url]);
 }
 
 #[test]
@@ -261,16 +232,11 @@ fn without_room_for_a_copy_it_is_loaded_again() {
     let disk = Disk::small(&workspace, 160 << 20);
     let url = format!("sqlite:{}", disk.path("oltp.db").display());
     let load = ["oltp", "load", "--target", &url, "--warehouses", "1"];
-    let loaded = disk.dbdyno(&workspace, &load);
-    assert_eq!(loaded.status, 0, "{}", loaded.stderr);
+    disk.ends(0, &workspace, &load);
     use_up(&url);
-    let restored = disk.dbdyno(&workspace, &["oltp", "restore", "--target", &url]);
-    assert_eq!(restored.status, 0, "{}", restored.stderr);
+    let restored = disk.ends(0, &workspace, &["oltp", "restore", "--target", &url]);
     let said = restored.stdout;
-    assert!(
-        said.contains("loaded again; no copy is kept: not enough disk space"),
-        "{said}"
-    );
+    said.says("loaded again; no copy is kept: not enough disk space");
     assert!(!disk.path("oltp.db.kept").exists(), "half a copy is none");
     assert_eq!(json(&workspace, &url, 0)["sound"], Value::from(true));
 }
@@ -278,30 +244,16 @@ fn without_room_for_a_copy_it_is_loaded_again() {
 #[test]
 fn invalid_input_is_reported_before_any_change() {
     let workspace = Workspace::new();
-    let url = workspace.url("sqlite", "oltp.db");
-    for (target, warehouses, says) in [
-        ("sqlite:", "1", "would be lost when this command ends"),
-        (
-            "postgres+local:",
-            "1",
-            "would be lost when this command ends",
-        ),
-        ("mysql+local:", "1", "would be lost when this command ends"),
-        ("sqlit:x", "1", "did you mean"),
-    ] {
-        let ended = workspace.dbdyno(&[
-            "oltp",
-            "load",
-            "--target",
-            target,
-            "--warehouses",
-            warehouses,
-        ]);
-        assert_eq!(ended.status, 2, "{target}: {}", ended.stderr);
-        assert!(ended.sentence().contains(says), "{}", ended.stderr);
-    }
-    let none = workspace.dbdyno(&["oltp", "load", "--target", &url, "--warehouses", "0"]);
-    assert_eq!(none.status, 2, "{}", none.stderr);
+    workspace.refuses(
+        2,
+        "
+        oltp load --target sqlite: --warehouses 1 => would be lost when this command ends
+        oltp load --target postgres+local: --warehouses 1 => would be lost when this command ends
+        oltp load --target mysql+local: --warehouses 1 => would be lost when this command ends
+        oltp load --target sqlit:x --warehouses 1 => did you mean
+        oltp load --target sqlite:oltp.db --warehouses 0 => warehouses
+        ",
+    );
     assert!(!workspace.path("oltp.db").exists());
 }
 
@@ -325,9 +277,7 @@ fn backups_are_restored_and_proven() {
         let restore_s: f64 = parts.iter().sum();
         assert!((figure("restore_per_backup") / (restore_s / elapsed_s) - 1.0).abs() < 1e-9);
         assert!(figure("backup_repository_mb") > 50.0 && figure("backup_cpu_s_per_gb") > 0.0);
-        let notes = point["notes"].as_array().unwrap();
-        let proven = notes.iter().find(|note| note["code"] == "restore_proven");
-        let proven = proven.unwrap();
+        let proven = common::note(point, "restore_proven").unwrap();
         assert!(proven["acknowledged"].as_u64().unwrap() > 0, "{proven}");
     }
     // The directories of the backups are removed after their points.
@@ -339,17 +289,13 @@ fn backups_are_restored_and_proven() {
     });
     assert_eq!(left.count(), 0);
 
-    let page = workspace.path("page.html");
-    workspace.fine(&["report", "last", "-o", page.to_str().unwrap()]);
-    let page = std::fs::read_to_string(page).unwrap();
-    for text in [
+    let page = workspace.page("last");
+    page.says_all(&[
         "Backup and restore",
         "vacuum-into",
         "restored and proven",
         "3.16 TB/hr",
-    ] {
-        assert!(page.contains(text), "{text}");
-    }
+    ]);
 
     let more = [&backup[..], &["--methods", "online,onlin"]].concat();
     let unknown = workspace.dbdyno(&more);

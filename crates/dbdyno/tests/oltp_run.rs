@@ -9,9 +9,11 @@ mod order_entry;
 #[path = "common/postgres.rs"]
 mod postgres;
 
-use common::{Workspace, faults, points};
+use crate::common::words;
+use common::{Workspace, faults, note, points, points_of as of};
 use order_entry::{let_work, loaded_server};
 use serde_json::Value;
+use testing::Says;
 
 /// A short ramp; tests measure nothing, so that a busy machine does no harm.
 const SHORT: [&str; 10] = [
@@ -30,21 +32,13 @@ const SHORT: [&str; 10] = [
 fn ramp(workspace: &Workspace, url: &str) {
     let mut arguments = vec!["run", "oltp", "--target", url, "--yes"];
     arguments.extend(SHORT);
-    let ended = workspace.dbdyno(&arguments);
-    assert_eq!(ended.status, 0, "{}", ended.stderr);
-}
-
-fn of<'e>(exported: &'e Value, test: &str) -> Vec<&'e Value> {
-    let all = points(exported).iter();
-    all.filter(|point| point["test"] == test).collect()
+    workspace.fine(&arguments);
 }
 
 /// Seconds of warm-up in the notes of a level.
 fn warm_up_s(total: &Value) -> Option<f64> {
-    let notes = total["notes"].as_array().unwrap().iter();
-    let codes = ["warmed_up", "not_warmed_up"];
-    let mut found = notes.filter(|note| codes.iter().any(|code| note["code"] == *code));
-    found.next_back()?["took_s"].as_f64()
+    let found = note(total, "warmed_up").or_else(|| note(total, "not_warmed_up"));
+    found?["took_s"].as_f64()
 }
 
 /// A level is six points of the same users; new orders are counted per minute; the database is consistent.
@@ -101,10 +95,8 @@ fn a_ramp_is_measured_and_checked() {
     let levels = of(&exported, "OLTP");
     assert_eq!(levels.len(), 2);
     // Constants of a run: rows that are hot in the warm-up and at one level are hot at the next.
-    let [first, second] = [levels[0], levels[1]].map(|level| {
-        let mut notes = level["notes"].as_array().unwrap().iter();
-        notes.find(|note| note["code"] == "oltp_constants").unwrap()
-    });
+    let [first, second] = [levels[0], levels[1]].map(|level| note(level, "oltp_constants"));
+    assert!(first.is_some());
     assert_eq!(first, second);
     assert_ne!(levels[0]["seed"], levels[1]["seed"]);
 }
@@ -126,18 +118,13 @@ fn only_an_unchanged_load_is_reused() {
     ramp(&workspace, &url);
     assert_eq!(state(), "reloaded");
     // Two runs of the same ramp are comparable; one repetition each gives no verdict.
-    let compared = workspace.fine(&["compare", "1", "2", "--anyway"]).stdout;
-    for line in [
+    let compared = workspace.fine("compare 1 2 --anyway").stdout;
+    compared.says_all(&[
         "User ramps on sqlite",
         "response p95 at 2 users",
         "inconclusive",
-    ] {
-        assert!(compared.contains(line), "{line} is not in {compared}");
-    }
-    let compared = workspace
-        .fine(&["compare", "1", "2", "--anyway", "--json"])
-        .stdout;
-    let compared: Value = serde_json::from_str(&compared).unwrap();
+    ]);
+    let compared = workspace.json("compare 1 2 --anyway --json");
     let ramp = &compared["ramps"][0];
     assert_eq!(ramp["target"], "sqlite");
     let at = |level: usize| &ramp["response_us_at_users"][level];
@@ -156,8 +143,7 @@ fn a_database_broken_before_is_not_measured() {
         "run.toml",
         "name = 'run'\n[[step]]\nuse = 'oltp'\nseconds = 1.0\n[step.oltp]\ndo = 'run'\nusers = 2\n",
     );
-    let ended = workspace.dbdyno(&["run", &plan, "--target", &url, "--yes"]);
-    assert_eq!(ended.status, 3, "{}", ended.stderr);
+    workspace.ends(3, &["run", &plan, "--target", &url, "--yes"]);
     let exported = workspace.export("last");
     assert_eq!(points(&exported).len(), 1);
     let before = of(&exported, "OLTP-BEFORE")[0];
@@ -183,8 +169,7 @@ fn a_database_broken_during_a_level_makes_its_points_invalid() {
     );
     let mut arguments = vec!["run", "oltp", "--target", &url, "--yes"];
     arguments.extend(SHORT);
-    let ended = workspace.dbdyno(&arguments);
-    assert_eq!(ended.status, 3, "{}", ended.stderr);
+    workspace.ends(3, &arguments);
     let exported = workspace.export("last");
     for code in ["OLTP", "PAYMENT", "OLTP-AFTER"] {
         let said = faults(of(&exported, code)[0]).join(" ");
@@ -206,7 +191,7 @@ fn a_database_broken_during_an_interruption_is_found_when_the_run_goes_on() {
         if is_broken {
             change(&workspace, "UPDATE warehouse SET w_ytd = w_ytd + 1");
         }
-        let resumed = workspace.dbdyno(&["run", "--resume", "cut"]);
+        let resumed = workspace.dbdyno("run --resume cut");
         let exported = workspace.export("cut");
         let levels = of(&exported, "OLTP");
         let missing = exported["missing"].to_string();
@@ -215,10 +200,7 @@ fn a_database_broken_during_an_interruption_is_found_when_the_run_goes_on() {
             assert_eq!(levels.len(), finished);
             for level in levels {
                 let said = faults(level).join(" ");
-                assert!(
-                    said.contains("check after the users failed: condition 1"),
-                    "{said}"
-                );
+                said.says("check after the users failed: condition 1");
             }
             assert!(missing.contains("inconsistent before"), "{missing}");
         } else {
@@ -243,7 +225,7 @@ fn interrupt_a_ramp(workspace: &Workspace, url: &str) {
     let at_once = ["--ramp-up", "0.2", "--warm-up-max", "0"];
     let arguments = [&arguments[..], &users, &at_once].concat();
     let mut child = workspace.command(&arguments).stderr(log).spawn().unwrap();
-    let log = || std::fs::read_to_string(workspace.path("log")).unwrap();
+    let log = || workspace.text("log");
     while !log().contains("all transactions") {
         assert!(child.try_wait().unwrap().is_none(), "{}", log());
         std::thread::sleep(std::time::Duration::from_millis(5));
@@ -267,11 +249,10 @@ fn a_database_of_another_size_is_not_measured() {
     let ended = let_work(&workspace, &url, &["--warehouses", "5", "--users", "1,2"]);
     assert_eq!(ended.status, 2, "{}", ended.stderr);
     let sentence = ended.sentence();
-    assert!(
-        sentence.contains("1 warehouse, a tenth of the rows instead of 5")
-            && sentence.contains("oltp load --replace"),
-        "{sentence}"
-    );
+    sentence.says_all(&[
+        "1 warehouse, a tenth of the rows instead of 5",
+        "oltp load --replace",
+    ]);
     assert_eq!(points(&workspace.export("last")).len(), 0);
 }
 
@@ -284,8 +265,7 @@ fn bad_wishes_are_refused() {
         for setting in settings {
             arguments.extend(["--set", setting]);
         }
-        let ended = workspace.dbdyno(&arguments);
-        assert_eq!(ended.status, 2, "{}", ended.stderr);
+        let ended = workspace.ends(2, &arguments);
         ended.sentence().to_owned()
     };
     for (setting, expected) in [
@@ -349,10 +329,8 @@ fn a_database_that_drops_acknowledged_rows_is_invalid() {
     let reasons = of(&exported, "OLTP")[0]["reasons"].as_array().unwrap();
     let reason = &reasons[0];
     assert_eq!(reason["code"], "counted_not_found", "{reasons:?}");
-    assert_eq!(
-        (&reason["what"], &reason["found"]),
-        (&"payments".into(), &0.into())
-    );
+    assert_eq!(reason["what"], "payments");
+    assert_eq!(reason["found"], 0);
     assert!(reason["counted"].as_u64() > Some(0), "{reason}");
 }
 
@@ -377,16 +355,10 @@ fn acknowledged_transactions_are_compared_with_the_tables() {
     };
     let sound = users(0);
     assert_eq!(faults(&sound), [""; 0]);
-    assert!(
-        sound["notes"]
-            .to_string()
-            .contains("all acknowledged transactions"),
-        "{sound}"
-    );
-    assert!(
-        sound["notes"].to_string().contains("was not checked"),
-        "{sound}"
-    );
+    sound["notes"]
+        .to_string()
+        .says("all acknowledged transactions");
+    sound["notes"].to_string().says("was not checked");
     assert!(journals().is_empty());
 
     add_trigger(
@@ -398,28 +370,16 @@ fn acknowledged_transactions_are_compared_with_the_tables() {
     );
     let robbed = users(3);
     let said = faults(&robbed).join(" ");
-    assert!(
-        said.contains("payments: ") && said.contains("the log is kept at"),
-        "{said}"
-    );
+    said.says_all(&["payments: ", "the log is kept at"]);
     let [journal] = &journals()[..] else {
         panic!("one journal is kept")
     };
-    let arguments = [
-        "oltp",
-        "reconcile",
-        "--target",
-        &url,
-        "--journal",
-        journal.to_str().unwrap(),
-    ];
-    let reconciled = workspace.dbdyno(&arguments);
-    assert_eq!(reconciled.status, 3, "{}", reconciled.stderr);
-    assert!(
-        reconciled.stdout.contains("payments: "),
-        "{}",
-        reconciled.stdout
+    let arguments = words(
+        "oltp reconcile --target {} --journal {}",
+        &[&url, journal.to_str().unwrap()],
     );
+    let reconciled = workspace.ends(3, &arguments);
+    reconciled.stdout.says("payments: ");
 }
 
 /// The process of a user in the middle of a transaction. The server itself searches for it, because on a busy machine a level may end
@@ -435,17 +395,10 @@ fn user_at_work(server: &local_server::LocalServer) -> String {
         END LOOP; \
         RETURN user_at_work; END $$";
     let output = std::process::Command::new(server.program().with_file_name("psql"))
-        .args([
-            "-X",
-            "-q",
-            "-A",
-            "-t",
-            "-d",
-            "postgres",
-            "-U",
-            server.superuser(),
-            "-h",
-        ])
+        .args(words(
+            "-X -q -A -t -d postgres -U {} -h",
+            &[server.superuser()],
+        ))
         .arg(server.socket_directory())
         .args(["-c", LOOK, "-c", "SELECT pg_temp.at_work()"])
         .output()
@@ -459,32 +412,18 @@ fn a_server_restarted_during_a_run_ends_it_and_it_can_be_resumed() {
     let workspace = Workspace::new();
     let (server, url) = loaded_server(&workspace, "&restart_after_crash=on", "tenth");
     let log = std::fs::File::create(workspace.path("log")).unwrap();
-    let arguments = [
-        "oltp",
-        "run",
-        "--target",
-        &url,
-        "--yes",
-        "--users",
-        "2,3",
-        "--seconds",
-        "3",
-        "--ramp-up",
-        "0.2",
-        "--warm-up-max",
-        "0",
-        "--check",
-        "light",
-        "--name",
-        "broken off",
-    ];
+    let arguments = words(
+        "oltp run --target {} --yes --users 2,3 --seconds 3 --ramp-up 0.2 --warm-up-max 0 --check \
+        light --name {}",
+        &[&url, "broken off"],
+    );
     let mut child = workspace
         .command(&arguments)
         .stdout(log.try_clone().unwrap())
         .stderr(log)
         .spawn()
         .unwrap();
-    let log = || std::fs::read_to_string(workspace.path("log")).unwrap();
+    let log = || workspace.text("log");
     let until = std::time::Instant::now() + std::time::Duration::from_secs(60);
     while !log().contains("all transactions") {
         assert!(
@@ -501,10 +440,7 @@ fn a_server_restarted_during_a_run_ends_it_and_it_can_be_resumed() {
     assert_eq!(killed, 0);
     assert_eq!(child.wait().unwrap().code(), Some(1), "{}", log());
     let sentence = log().lines().last().unwrap().to_owned();
-    assert!(
-        sentence.contains("7 of 14 points are kept") && sentence.contains("--resume"),
-        "{sentence}"
-    );
+    sentence.says_all(&["7 of 14 points are kept", "--resume"]);
     let resumed = loop {
         let ended = workspace.dbdyno(&["run", "--resume", "broken off"]);
         // The server is unreachable until it has restarted.
@@ -548,20 +484,10 @@ fn the_highest_rate_that_holds_is_searched() {
     };
     let before = orders();
     let search = |slo: &str, name: &str, status: i32| {
-        let more = [
-            "--users",
-            "8",
-            "--connections",
-            "4",
-            "--seconds",
-            "0.4",
-            "--rate",
-            "40",
-            "--slo",
-            slo,
-            "--name",
-            name,
-        ];
+        let more = words(
+            "--users 8 --connections 4 --seconds 0.4 --rate 40 --slo {} --name {}",
+            &[slo, name],
+        );
         let ended = let_work(&workspace, &url, &more);
         assert_eq!(ended.status, status, "{}", ended.stderr);
         workspace.export(name)
@@ -570,20 +496,17 @@ fn the_highest_rate_that_holds_is_searched() {
     let total = of(&found, "OLTP")[0];
     let notes = total["notes"].to_string();
     // The first rate is randomised by up to half a bracket; the highest is fixed.
-    for said in [
+    notes.says_all(&[
         "40960.0 arrivals/s meet p90=3600s, every higher rate tried met it too",
         "rates tried: ",
         "40960.0/s met it in 2 of 2",
-    ] {
-        assert!(notes.contains(said), "{said}: {notes}");
-    }
+    ]);
     let first = notes.split_once("rates tried: ").unwrap().1;
     let first: f64 = first.split_once("/s").unwrap().0.parse().unwrap();
     assert!((first / 40.0).ln().abs() < 0.025, "{first}");
     // The number of orders depends on the machine; the reported number is that in the tables.
     let after = orders();
-    let mut notes = total["notes"].as_array().unwrap().iter();
-    let grew = notes.find(|note| note["code"] == "search_grew");
+    let grew = note(total, "search_grew");
     assert_eq!(grew.is_some(), after as f64 > 1.1 * before as f64);
     if let Some(grew) = grew {
         let found = ["orders_before", "orders_after"].map(|key| grew[key].as_u64());

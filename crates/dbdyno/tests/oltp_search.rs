@@ -9,8 +9,9 @@ mod postgres;
 
 mod common;
 
-use common::{Workspace, point_of, points};
+use common::{Workspace, note, point_of, points};
 use serde_json::Value;
+use testing::Says;
 
 /// Enters orders of one line in each district so that every consistency condition holds.
 fn grow(url: &str, orders_of_a_district: u32) {
@@ -19,17 +20,13 @@ fn grow(url: &str, orders_of_a_district: u32) {
     let numbers = format!(
         "WITH RECURSIVE more (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM more WHERE n < {orders_of_a_district})"
     );
-    for (table, columns) in [
-        (
-            "orders",
-            "3000 + n, d_id, d_w_id, n, '2026-01-02 00:00:00', NULL, 1, 1",
-        ),
-        ("new_order", "3000 + n, d_id, d_w_id"),
-        (
-            "order_line",
-            "3000 + n, d_id, d_w_id, 1, 1, d_w_id, NULL, 5, 1.00, 'abcdefghijklmnopqrstuvwx'",
-        ),
-    ] {
+    for (table, columns) in testing::rows(
+        "
+            orders     => 3000 + n, d_id, d_w_id, n, '2026-01-02 00:00:00', NULL, 1, 1
+            new_order  => 3000 + n, d_id, d_w_id
+            order_line => 3000 + n, d_id, d_w_id, 1, 1, d_w_id, NULL, 5, 1.00, 'abcdefghijklmnopqrstuvwx'
+        ",
+    ) {
         let sql = format!("INSERT INTO {table} {numbers} SELECT {columns} FROM district, more");
         session.batch(&sql).unwrap();
     }
@@ -42,8 +39,8 @@ fn grow(url: &str, orders_of_a_district: u32) {
 }
 
 /// A search of a few short measurements on a warehouse with additional orders; every point is valid, including the later consistency
-/// conditions. `login` is the searching user. Returns the notes of the search.
-fn search(url: &str, login: &str, orders_of_a_district: u32) -> Vec<Value> {
+/// conditions. `login` is the searching user. Returns the point of its level.
+fn search(url: &str, login: &str, orders_of_a_district: u32) -> Value {
     let workspace = Workspace::new();
     workspace.fine(&["oltp", "load", "--warehouses", "1", "--target", url]);
     grow(url, orders_of_a_district);
@@ -61,21 +58,17 @@ fn search(url: &str, login: &str, orders_of_a_district: u32) -> Vec<Value> {
             point["test"], point["reasons"]
         );
     }
-    point_of(&run, "OLTP")["notes"].as_array().unwrap().clone()
-}
-
-fn note<'n>(notes: &'n [Value], code: &str) -> Option<&'n Value> {
-    notes.iter().find(|note| note["code"] == code)
+    point_of(&run, "OLTP").clone()
 }
 
 /// Ten orders less than a quarter: the first measurement exceeds it, so that the second begins with a restored load.
 const ALMOST: u32 = 749;
 
 fn is_brought_back(url: &str) {
-    let notes = search(url, url, ALMOST);
-    let restored = note(&notes, "search_restored").unwrap_or_else(|| panic!("{notes:?}"));
+    let level = search(url, url, ALMOST);
+    let restored = note(&level, "search_restored").unwrap_or_else(|| panic!("{level}"));
     assert!(restored["times"].as_u64().unwrap() >= 1, "{restored}");
-    assert_eq!(note(&notes, "search_not_restored"), None);
+    assert_eq!(note(&level, "search_not_restored"), None);
 }
 
 #[test]
@@ -101,18 +94,12 @@ fn a_running_mariadb_is_restored_by_a_user_with_the_rights() {
 fn a_database_that_had_grown_before_is_left_and_says_so() {
     let workspace = Workspace::new();
     let url = workspace.url("sqlite", "o.db");
-    let notes = search(&url, &url, 800);
-    let why = note(&notes, "search_not_restored").unwrap_or_else(|| panic!("{notes:?}"));
+    let level = search(&url, &url, 800);
+    let why = note(&level, "search_not_restored").unwrap_or_else(|| panic!("{level}"));
     assert!(why["orders"].as_u64().unwrap() >= 38_000, "{why}");
     assert_eq!(why["orders_loaded"], 30_000);
-    assert!(
-        why["why"]
-            .as_str()
-            .unwrap()
-            .contains("when the search began"),
-        "{why}"
-    );
-    assert_eq!(note(&notes, "search_restored"), None);
+    why["why"].as_str().unwrap().says("when the search began");
+    assert_eq!(note(&level, "search_restored"), None);
 }
 
 #[test]
@@ -124,8 +111,8 @@ fn a_user_without_rights_to_create_tables_gets_a_note_and_the_search_continues()
          GRANT SUPER, PROCESS ON *.* TO bench@localhost; GRANT SELECT ON performance_schema.* TO bench@localhost",
     );
     let (root, bench) = (mysql::url(&server, "root"), mysql::url(&server, "bench"));
-    let notes = search(&root, &bench, ALMOST);
-    let why = note(&notes, "search_not_restored").unwrap_or_else(|| panic!("{notes:?}"));
+    let level = search(&root, &bench, ALMOST);
+    let why = note(&level, "search_not_restored").unwrap_or_else(|| panic!("{level}"));
     assert!(why["why"].as_str().unwrap().contains("denied"), "{why}");
-    assert_eq!(note(&notes, "search_restored"), None);
+    assert_eq!(note(&level, "search_restored"), None);
 }

@@ -10,14 +10,11 @@ mod order_entry;
 #[path = "common/postgres.rs"]
 mod postgres;
 
-use common::{Workspace, faults, points};
+use crate::common::words;
+use common::{Workspace, faults, points_of as of};
 use order_entry::{let_work, loaded_server};
 use serde_json::Value;
-
-fn of<'e>(exported: &'e Value, test: &str) -> Vec<&'e Value> {
-    let all = points(exported).iter();
-    all.filter(|point| point["test"] == test).collect()
-}
+use testing::Says;
 
 #[test]
 fn users_beyond_the_connections_of_the_server_are_refused_before_the_ramp() {
@@ -30,29 +27,21 @@ fn users_beyond_the_connections_of_the_server_are_refused_before_the_ramp() {
     );
     assert_eq!(ended.status, 2, "{}", ended.stderr);
     let sentence = ended.sentence();
-    for said in [
+    sentence.says_all(&[
         "OLTP with 65 users",
         "needs 66 sessions",
         "max_connections is 20",
         "connections = N",
-    ] {
-        assert!(sentence.contains(said), "{said}: {sentence}");
-    }
+    ]);
     assert_eq!(
-        workspace.dbdyno(&["report", "last"]).status,
+        workspace.dbdyno("report last").status,
         2,
         "nothing was entered"
     );
-    let shared = [
-        "--users",
-        "64",
-        "--connections",
-        "8",
-        "--seconds",
-        "0.5",
-        "--name",
-        "shared",
-    ];
+    let shared = words(
+        "--users 64 --connections 8 --seconds 0.5 --name shared",
+        &[],
+    );
     let ended = let_work(&workspace, &url, &shared);
     assert_eq!(ended.status, 0, "{}", ended.stderr);
     let exported = workspace.export("shared");
@@ -80,7 +69,7 @@ fn connections_that_others_take_cost_their_level() {
         .stderr(log)
         .spawn()
         .unwrap();
-    let log = || std::fs::read_to_string(workspace.path("log")).unwrap();
+    let log = || workspace.text("log");
     while !log().contains("consistency before") {
         assert!(child.try_wait().unwrap().is_none(), "{}", log());
         std::thread::sleep(std::time::Duration::from_millis(5));
@@ -157,10 +146,7 @@ fn memory_that_earlier_sessions_left_in_a_server_is_not_shared_out() {
     assert!((0.1..20.0).contains(&session_mb), "{session_mb} MB");
     assert_eq!(fewer["session_memory_mb"], Value::Null);
     let notes = fewer["notes"].to_string();
-    assert!(
-        notes.contains("keeps the memory of closed sessions"),
-        "{notes}"
-    );
+    notes.says("keeps the memory of closed sessions");
 }
 
 /// With a limit of 500 files either side has room for its 150 users, but not both at once: two alternating servers are refused before they
@@ -190,9 +176,8 @@ fn sides_that_take_turns_share_the_files_of_the_driver() {
     let ended = limited.output().unwrap();
     let said = String::from_utf8(ended.stderr).unwrap();
     assert_eq!(ended.status.code(), Some(2), "{said}");
-    assert!(
-        said.contains("needs 302 sessions (151 of them the other side's)")
-            && said.contains("allows it 500"),
-        "{said}"
-    );
+    said.says_all(&[
+        "needs 302 sessions (151 of them the other side's)",
+        "allows it 500",
+    ]);
 }

@@ -23,15 +23,14 @@ fn page() -> String {
         .replace("[\"T132\"]", PLAN_TESTS)
         .replace("jobs = [1]", "jobs = [1, 2]");
     let duckdb = workspace.url("duckdb", "bench.duckdb");
-    let ended = workspace.run(&plan, &["--target", &duckdb, "--repeat", "3"]);
-    assert_eq!(ended.status, 0, "{}", ended.stderr);
+    workspace.measure(&plan, &["--target", &duckdb, "--repeat", "3"]);
     let exported = workspace.export("last");
     let repetitions = points(&exported)
         .iter()
         .map(|p| p["repetition"].as_u64().unwrap());
     assert_eq!(repetitions.max(), Some(3));
-    workspace.fine(&["report", "last", "-o", "r.html"]);
-    std::fs::read_to_string(workspace.path("r.html")).unwrap()
+    workspace.fine("report last -o r.html");
+    workspace.text("r.html")
 }
 
 #[test]

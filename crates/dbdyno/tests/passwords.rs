@@ -17,8 +17,9 @@ use std::path::Path;
 use std::process::{Child, ChildStderr, Stdio};
 use std::time::Duration;
 
-use common::{Ended, TINY, Workspace};
+use common::{Arguments, Ended, TINY, Workspace};
 use local_server::LocalServer;
+use testing::Says;
 
 const CANARY: &str = "c4n4ry";
 
@@ -48,42 +49,53 @@ fn nowhere(directory: &Path) {
     }
 }
 
-fn unsaid(arguments: &[&str], ended: &Ended, status: i32) {
+/// Runs the command, which must end with this status and say no password.
+fn unsaid(workspace: &Workspace, status: i32, arguments: impl Arguments) -> Ended {
+    unsaid_with(workspace, status, ("DBDYNO_TEST", ""), arguments)
+}
+
+/// The same with a variable of the environment.
+fn unsaid_with(
+    workspace: &Workspace,
+    status: i32,
+    (name, value): (&str, &str),
+    arguments: impl Arguments,
+) -> Ended {
+    let arguments = arguments.list();
+    let mut command = workspace.command(&arguments);
+    let ended = Ended::of(command.env(name, value).output().unwrap());
     let said = format!("{}{}", ended.stdout, ended.stderr);
     assert!(!said.contains(CANARY), "{arguments:?}: {said}");
     assert_eq!(ended.status, status, "{arguments:?}: {said}");
+    ended
 }
 
 #[test]
 fn every_verb_keeps_a_password_to_itself() {
     let (server, workspace) = (postgres::server(""), Workspace::new());
     let url = locked(&server);
-    let plan = workspace.file("plan.toml", TINY);
-    let b = format!("target={url}");
+    workspace.file("plan.toml", TINY);
     let archive = workspace.archive();
-    let verbs: [&[&str]; 12] = [
-        &["run", &plan, "--target", &url, "--name", "one", "-vv"],
-        &["run", &plan, "--target", &url, "--shared"],
-        &[
-            "ab", &plan, "--target", &url, "--b", &b, "--pairs", "1", "--name", "two", "--yes",
-        ],
-        &common::order_entry_load(&url, "tenth"),
-        &["columnar", "size", "--from", &url, "--level", "query-low"],
-        &["list", "runs", "--target", "postgres"],
-        &["export", "two-b"],
-        &["export", "one", "--format", "csv"],
-        &["export", "one", "--format", "markdown"],
-        &["compare", "two-a", "two-b", "--json"],
-        &["oltp", "check", "--target", &url, "--log", "log"],
-        &["oltp", "drop", "--target", &url, "-v"],
-    ];
-    for arguments in verbs {
-        unsaid(arguments, &workspace.dbdyno(arguments), 0);
+    let verbs = "\
+        run plan.toml --target URL --name one -vv
+        run plan.toml --target URL --shared
+        ab plan.toml --target URL --b target=URL --pairs 1 --name two --yes
+        oltp load --target URL --warehouses 1 --warehouse-rows tenth
+        columnar size --from URL --level query-low
+        list runs --target postgres
+        export two-b
+        export one --format csv
+        export one --format markdown
+        compare two-a two-b --json
+        oltp check --target URL --log log
+        oltp drop --target URL -v";
+    for verb in verbs.replace("URL", &url).lines() {
+        unsaid(&workspace, 0, verb);
     }
     let exported = workspace.export("two-b");
     let settings = exported["run"]["study"]["settings"].to_string();
     assert!(settings.contains("target=postgres://locked@"), "{settings}");
-    workspace.fine(&["report", "one", "-o", "page.html"]);
+    workspace.fine("report one -o page.html");
     assert!(archive.exists());
     nowhere(archive.parent().unwrap());
 }
@@ -91,8 +103,8 @@ fn every_verb_keeps_a_password_to_itself() {
 #[test]
 fn no_error_says_a_password() {
     let workspace = Workspace::new();
-    let plan = workspace.file("plan.toml", TINY);
-    let wrong = [
+    workspace.file("plan.toml", TINY);
+    for url in [
         format!("postgres://u:{CANARY}@127.0.0.1:0/d"),
         format!("postgres//u:{CANARY}@h/d"),
         format!("nosuch://u:{CANARY}@h/d"),
@@ -100,18 +112,15 @@ fn no_error_says_a_password() {
         format!("postgres://u:{CANARY}@h/d?search_path=x"),
         format!("mysql://u:{CANARY}@h/d#x"),
         format!("sqlite:x?u:{CANARY}@h"),
-    ];
-    for url in &wrong {
-        let own = format!("target={url}");
-        let verbs: [&[&str]; 5] = [
-            &["run", &plan, "--target", url],
-            &["ab", &plan, "--target", url],
-            &["ab", &plan, "--target", "sqlite:", "--a", &own],
-            &["oltp", "check", "--target", url],
-            &["columnar", "size", "--from", url, "--level", "none"],
-        ];
-        for arguments in verbs {
-            unsaid(arguments, &workspace.dbdyno(arguments), 2);
+    ] {
+        let verbs = "\
+            run plan.toml --target URL
+            ab plan.toml --target URL
+            ab plan.toml --target sqlite: --a target=URL
+            oltp check --target URL
+            columnar size --from URL --level none";
+        for verb in verbs.replace("URL", &url).lines() {
+            unsaid(&workspace, 2, verb);
         }
     }
     nowhere(workspace.archive().parent().unwrap());
@@ -198,16 +207,10 @@ fn a_typed_password_is_overwritten_and_warned_about_and_reaches_no_other_process
         assert!(!rest.contains(CANARY), "{rest}");
     }
     let warned = workspace.dbdyno(&["oltp", "check", &joined]);
-    assert!(
-        warned
-            .stderr
-            .contains("warning: a password on the command line")
-            && warned
-                .stderr
-                .contains("put it into ~/.pgpass or $PGPASSWORD"),
-        "{}",
-        warned.stderr
-    );
+    warned.stderr.says_all(&[
+        "warning: a password on the command line",
+        "put it into ~/.pgpass or $PGPASSWORD",
+    ]);
     let plain = workspace.dbdyno(&[
         "oltp",
         "check",
@@ -248,32 +251,18 @@ fn a_resumed_run_logs_on_with_a_password_that_no_archive_has() {
         let mut command = workspace.command(&resume);
         command.env_remove("HOME").env_remove("PGPASSWORD");
         let alone = Ended::of(command.output().unwrap());
-        unsaid(&resume, &alone, 1);
-        assert!(alone.stderr.contains("$PGPASSWORD"), "{}", alone.stderr);
-        let mut command = workspace.command(&resume);
-        unsaid(
-            &resume,
-            &Ended::of(command.env(variable, value).output().unwrap()),
-            0,
-        );
+        assert_eq!(alone.status, 1, "{}", alone.stderr);
+        alone.stderr.says("$PGPASSWORD");
+        alone.stderr.omits(CANARY);
+        unsaid_with(&workspace, 0, (variable, value), &resume);
         // The same with a password from elsewhere, and with a wrong one.
         let arguments = ["run", &plan, "--target", &without, "--log", "log"];
-        let mut command = workspace.command(&arguments);
-        unsaid(
-            &arguments,
-            &Ended::of(command.env(variable, value).output().unwrap()),
-            0,
-        );
+        unsaid_with(&workspace, 0, (variable, value), &arguments);
     }
     psql_password(&server, "another");
     let arguments = ["run", &plan, "--target", &url, "-vv"];
-    let wrong = workspace.dbdyno(&arguments);
-    unsaid(&arguments, &wrong, 1);
-    assert!(
-        wrong.sentence().contains("authentication failed"),
-        "{}",
-        wrong.stderr
-    );
+    let wrong = unsaid(&workspace, 1, &arguments);
+    wrong.sentence().says("authentication failed");
     std::fs::remove_file(passwords).unwrap();
     nowhere(workspace.archive().parent().unwrap());
 }
@@ -285,40 +274,31 @@ fn psql_password(server: &LocalServer, password: &str) {
 #[test]
 fn a_misplaced_argument_is_not_repeated_with_its_password() {
     let workspace = Workspace::new();
-    let plan = workspace.file("plan.toml", TINY);
-    assert_eq!(workspace.run(TINY, &["--name", "one"]).status, 0);
+    workspace.measure(TINY, "--name one");
     let url = format!("postgres://u:{CANARY}@h/d");
-    let setting = format!("target={url}");
-    let (flag, key) = (
-        format!("--bogus={url}"),
-        format!("target.password={CANARY}"),
-    );
-    let query = format!("postgres://u@h/d?password={CANARY}");
-    let verbs: [&[&str]; 17] = [
-        &[&url],
-        &["run", &url],
-        &["run", &plan, &url],
-        &["run", &plan, &flag],
-        &["run", &plan, "--seed", &url],
-        &["run", &plan, "--set", &setting],
-        &["run", &plan, "--target", &query],
-        &["run", "--resume", &url],
-        &["ab", &plan, "--target", "sqlite:", "--a", &key],
-        &["ab", "--resume", &url],
-        &["report", &url],
-        &["report", "one", "--against", &url],
-        &["compare", "one", &url],
-        &["export", &url],
-        &["list", &url],
-        &["vdbench", "-f", &url],
-        &["host", "--host", &format!("ssh://u:{CANARY}@h")],
-    ];
-    for arguments in verbs {
-        let ended =
-            workspace.dbdyno(&[arguments, &["-vv"][..usize::from(arguments[0] == "run")]].concat());
+    let verbs = "\
+        URL
+        run URL -vv
+        run plan.toml URL -vv
+        run plan.toml --bogus=URL -vv
+        run plan.toml --seed URL -vv
+        run plan.toml --set target=URL -vv
+        run plan.toml --target postgres://u@h/d?password=SECRET -vv
+        run --resume URL -vv
+        ab plan.toml --target sqlite: --a target.password=SECRET
+        ab --resume URL
+        report URL
+        report one --against URL
+        compare one URL
+        export URL
+        list URL
+        vdbench -f URL
+        host --host ssh://u:SECRET@h";
+    for verb in verbs.replace("URL", &url).replace("SECRET", CANARY).lines() {
+        let ended = workspace.dbdyno(verb);
         let said = format!("{}{}", ended.stdout, ended.stderr);
-        assert!(!said.contains(CANARY), "{arguments:?}: {said}");
-        assert_ne!(ended.status, 0, "{arguments:?}");
+        assert!(!said.contains(CANARY), "{verb}: {said}");
+        assert_ne!(ended.status, 0, "{verb}");
     }
     // A file with a misplaced password is refused without repeating it.
     let texts = [
@@ -327,9 +307,8 @@ fn a_misplaced_argument_is_not_repeated_with_its_password() {
         TINY.replace("sample_ms", &format!("{url}\nsample_ms")),
     ];
     for text in texts {
-        let plan = workspace.file("plan.toml", &text);
-        let arguments = ["run", &plan, "--target", "sqlite:"];
-        unsaid(&arguments, &workspace.dbdyno(&arguments), 2);
+        workspace.file("plan.toml", &text);
+        unsaid(&workspace, 2, "run plan.toml --target sqlite:");
     }
     std::fs::remove_file(workspace.path("plan.toml")).unwrap();
     nowhere(workspace.archive().parent().unwrap());
@@ -346,18 +325,12 @@ fn a_password_for_mariadb_stays_private_as_well() {
     let without = mysql::url(&server, "locked");
     let url = without.replace("locked@", &format!("locked:{CANARY}@"));
     let arguments = ["run", &plan, "--target", &url, "-vv", "--log", "log"];
-    let ended = workspace.dbdyno(&arguments);
-    unsaid(&arguments, &ended, 0);
+    let ended = unsaid(&workspace, 0, &arguments);
     assert!(ended.stderr.contains("put it into ~/.my.cnf"));
     let arguments = ["run", &plan, "--target", &without];
-    let mut command = workspace.command(&arguments);
-    unsaid(
-        &arguments,
-        &Ended::of(command.env("MYSQL_PWD", CANARY).output().unwrap()),
-        0,
-    );
+    unsaid_with(&workspace, 0, ("MYSQL_PWD", CANARY), &arguments);
     mysql::ask(&server, "ALTER USER locked IDENTIFIED BY 'another'");
     let arguments = ["run", &plan, "--target", &url];
-    unsaid(&arguments, &workspace.dbdyno(&arguments), 1);
+    unsaid(&workspace, 1, &arguments);
     nowhere(workspace.archive().parent().unwrap());
 }

@@ -8,11 +8,12 @@ use std::os::unix::fs::{PermissionsExt, chown};
 
 use common::{Ended, TINY, Workspace};
 use rusqlite::Connection;
+use testing::Says;
 
 /// A run that lacks a point, with a changed target.
 fn broken_off(url: Option<&str>) -> Workspace {
     let workspace = Workspace::new();
-    assert_eq!(workspace.run(TINY, &["--name", "cut"]).status, 0);
+    workspace.measure(TINY, "--name cut");
     change(&workspace, url);
     workspace
 }
@@ -36,8 +37,7 @@ fn change(workspace: &Workspace, url: Option<&str>) {
 }
 
 fn refused(workspace: &Workspace, arguments: &[&str], words: &[&str]) {
-    let ended = workspace.dbdyno(arguments);
-    assert_eq!(ended.status, 2, "{}", ended.stderr);
+    let ended = workspace.ends(2, arguments);
     let sentence = ended.sentence();
     for word in [words, &["add --yes", "start a new run"]].concat() {
         assert!(sentence.contains(word), "{word}: {sentence}");
@@ -59,12 +59,8 @@ fn a_server_that_would_execute_something_needs_consent() {
     );
     assert!(!std::path::Path::new(&made).exists());
     // With consent it continues, here with a server of another URL.
-    let confirmed = workspace.dbdyno(&["run", "--resume", "cut", "--yes"]);
-    assert!(
-        !confirmed.stderr.contains("add --yes"),
-        "{}",
-        confirmed.stderr
-    );
+    let confirmed = workspace.dbdyno("run --resume cut --yes");
+    confirmed.stderr.omits("add --yes");
     // A server whose settings only size it needs no consent.
     let workspace = broken_off(Some("postgres+local:?version=15&shared_buffers=32MB"));
     let ended = workspace.dbdyno(&resume);
@@ -115,7 +111,7 @@ fn an_archive_that_others_can_write_needs_consent() {
         &resume,
         &["belongs to another user (number 12345)", "bench.db"],
     );
-    let mut command = workspace.command(&["run", "--resume", "cut", "--yes"]);
+    let mut command = workspace.command("run --resume cut --yes");
     let confirmed = Ended::of(command.output().unwrap());
     // The measured run is reported as altered.
     let changed = |ended: &Ended| {

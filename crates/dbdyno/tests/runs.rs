@@ -4,17 +4,16 @@
 
 mod common;
 
-use std::process::Stdio;
 use std::time::Duration;
 
 use common::{TINY, Workspace};
+use testing::Says;
 
 /// Three runs: "before", "after" and one without a label.
 fn measured() -> Workspace {
     let workspace = Workspace::new();
     for label in [&["--name", "before"][..], &["--name", "after"], &[]] {
-        let ended = workspace.run(TINY, label);
-        assert_eq!(ended.status, 0, "{}", ended.stderr);
+        workspace.measure(TINY, label);
     }
     workspace
 }
@@ -37,71 +36,45 @@ fn a_name_and_a_note_are_shown_everywhere_and_the_label_stays() {
     let exported = workspace.export("before");
     assert_eq!(exported, workspace.export("old disk"));
     let run = &exported["run"];
-    assert_eq!(
-        (&run["label"], &run["valid"]),
-        (&"old disk".into(), &true.into())
-    );
-    assert_eq!(
-        (&run["renamed_from"], &run["note"]),
-        (&"before".into(), &"RAID 5, <cache> off".into())
-    );
-    workspace.fine(&["report", "before", "-o", "page.html"]);
-    let page = std::fs::read_to_string(workspace.path("page.html")).unwrap();
+    assert_eq!(run["label"], "old disk");
+    assert_eq!(run["valid"], true);
+    assert_eq!(run["renamed_from"], "before");
+    assert_eq!(run["note"], "RAID 5, <cache> off");
+    let page = workspace.page("before");
     assert!(page.contains("Measured as") && page.contains("RAID 5, "));
     assert!(!page.contains("<cache>"), "a note is text");
-    let markdown = workspace
-        .fine(&["export", "before", "--format", "markdown"])
-        .stdout;
-    assert!(
-        markdown.contains("measured as before") && markdown.contains("RAID 5"),
-        "{markdown}"
-    );
+    let markdown = workspace.fine("export before --format markdown").stdout;
+    markdown.says_all(&["measured as before", "RAID 5"]);
     // The original label undoes a renaming, an empty note removes the note.
     workspace.fine(&["runs", "rename", "old disk", "before"]);
     workspace.fine(&["runs", "note", "before", ""]);
     let run = &workspace.export("before")["run"];
     assert!(run["renamed_from"].is_null() && run["note"].is_null());
-    for (arguments, says) in [
-        (["runs", "rename", "before", "after"], "taken"),
-        (
-            ["runs", "rename", "before", "7"],
-            "a number means a run's id",
-        ),
-        (["runs", "note", "nowhere", "x"], "list runs"),
-    ] {
-        let ended = workspace.dbdyno(&arguments);
-        assert_eq!(ended.status, 2, "{arguments:?}: {}", ended.stderr);
-        assert!(ended.sentence().contains(says), "{}", ended.stderr);
-    }
+    workspace.refuses(
+        2,
+        "
+        runs rename before after => taken
+        runs rename before 7     => a number means a run's id
+        runs note nowhere x      => list runs
+        ",
+    );
 }
 
 #[test]
 fn runs_are_deleted_when_that_is_said() {
     let workspace = measured();
-    let ended = workspace.dbdyno(&["runs", "delete", "before", "3"]);
-    assert_eq!(ended.status, 2, "{}", ended.stderr);
-    assert!(
-        ended.stderr.contains("“before”") && ended.stderr.contains("--yes"),
-        "{}",
-        ended.stderr
-    );
+    let ended = workspace.ends(2, "runs delete before 3");
+    ended.stderr.says_all(&["“before”", "--yes"]);
     assert_eq!(listed(&workspace, &[]).len(), 3);
-    let deleted = workspace
-        .fine(&["runs", "delete", "before", "3", "last", "--yes"])
-        .stdout;
+    let deleted = workspace.fine("runs delete before 3 last --yes").stdout;
     assert_eq!(deleted.lines().count(), 2, "each once: {deleted}");
     let left = listed(&workspace, &[]);
     assert_eq!(left.len(), 1, "{left:?}");
     assert!(left[0].contains("after"), "{left:?}");
     // The next run has a new number.
-    assert_eq!(workspace.run(TINY, &[]).status, 0);
+    workspace.measure(TINY, &[]);
     assert_eq!(workspace.export("last")["run"]["id"], 4);
-    assert_eq!(
-        workspace
-            .dbdyno(&["runs", "delete", "before", "--yes"])
-            .status,
-        2
-    );
+    assert_eq!(workspace.dbdyno("runs delete before --yes").status, 2);
 }
 
 #[test]
@@ -112,13 +85,8 @@ fn a_run_under_way_is_neither_resumed_nor_deleted_and_a_killed_one_is() {
         &TINY.replace("seconds = 0.05", "seconds = 600"),
     );
     let url = workspace.url("sqlite", "bench.db");
-    let mut run = workspace
-        .command(&["run", &plan, "--target", &url, "--name", "long"])
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    while workspace.dbdyno(&["export", "long"]).status != 0 {
+    let mut run = workspace.begin(&["run", &plan, "--target", &url, "--name", "long"]);
+    while workspace.dbdyno("export long").status != 0 {
         assert!(run.try_wait().unwrap().is_none(), "it ended by itself");
         std::thread::sleep(Duration::from_millis(20));
     }
@@ -129,8 +97,7 @@ fn a_run_under_way_is_neither_resumed_nor_deleted_and_a_killed_one_is() {
             &["run", "--resume", "long"][..],
             &["runs", "delete", "long", "--yes"],
         ] {
-            let ended = workspace.dbdyno(&[what, &["--archive", archive]].concat());
-            assert_eq!(ended.status, 2, "{}", ended.stderr);
+            let ended = workspace.ends(2, &[what, &["--archive", archive]].concat());
             let says = "run \"long\" is in use by another dbdyno process";
             assert!(ended.sentence().contains(says), "{}", ended.stderr);
         }
@@ -155,18 +122,18 @@ fn a_run_under_way_is_neither_resumed_nor_deleted_and_a_killed_one_is() {
         "--name",
         "short",
     ]);
-    workspace.fine(&["runs", "delete", "short", "--yes"]);
+    workspace.fine("runs delete short --yes");
     assert_eq!(listed(&workspace, &[]).len(), 1);
     run.kill().unwrap();
     run.wait().unwrap();
     let lock = workspace.path("archive.dbdyno-run-1.lock");
     assert!(lock.exists(), "a killed run leaves the file, and no lock");
-    workspace.fine(&["runs", "delete", "long", "--yes"]);
+    workspace.fine("runs delete long --yes");
     assert_eq!(listed(&workspace, &[]).len(), 0);
     assert!(!lock.exists());
     let lock = workspace.path("bench.db.dbdyno-lock");
     assert!(lock.exists());
-    assert_eq!(workspace.run(TINY, &[]).status, 0);
+    workspace.measure(TINY, &[]);
     assert!(!lock.exists());
 }
 
@@ -176,14 +143,10 @@ fn a_foreign_file_at_the_path_of_a_lock_stays() {
     let foreign = workspace.file("archive.dbdyno-run-1.lock", "mine");
     let ended = workspace.run(TINY, &[]);
     assert_eq!(ended.status, 1, "{}", ended.stderr);
-    assert!(
-        ended.sentence().contains("not a lock file"),
-        "{}",
-        ended.stderr
-    );
+    ended.sentence().says("not a lock file");
     assert_eq!(std::fs::read_to_string(&foreign).unwrap(), "mine");
     std::fs::remove_file(foreign).unwrap();
-    assert_eq!(workspace.run(TINY, &[]).status, 0);
+    workspace.measure(TINY, &[]);
 }
 
 #[test]

@@ -4,7 +4,9 @@
 
 mod common;
 
+use crate::common::words;
 use common::{Workspace, points, repository};
+use testing::Says;
 
 const STEP: &str = "name = \"p\"\nsample_ms = 50\n[[step]]\nuse = \"script\"\njobs = [1, 3]\ncontention = true\n\
     mode = \"work\"\n";
@@ -15,7 +17,6 @@ fn example() -> String {
     text.replacen("retries = 10", "operations = 200\nretries = 10", 1)
 }
 
-/// A plan with the script `text` in the workspace.
 fn plan(workspace: &Workspace, text: &str) -> String {
     let script = workspace.file("shop.toml", text);
     workspace.file("plan.toml", &format!("{STEP}script = {script:?}\n"))
@@ -26,31 +27,22 @@ fn the_example_is_measured_on_an_embedded_engine_and_on_a_server() {
     let workspace = Workspace::new();
     let plan = plan(&workspace, &example());
     let sqlite = workspace.url("sqlite", "bench.db");
-    let arguments = [
-        "run",
-        &plan,
-        "--target",
-        &sqlite,
-        "--target",
-        "postgres+local:?fsync=off",
-    ];
+    let arguments = words(
+        "run {} --target {} --target postgres+local:?fsync=off",
+        &[&plan, &sqlite],
+    );
     let ended = workspace.fine(&arguments);
     let run = workspace.export("last");
     let points = points(&run);
     assert_eq!(points.len(), 4);
     for point in points {
-        assert_eq!(
-            (&point["test"], &point["valid"]),
-            (&"S-shop".into(), &true.into())
-        );
+        assert_eq!(point["test"], "S-shop");
+        assert_eq!(point["valid"], true);
         let jobs = point["jobs"].as_f64().unwrap();
         assert_eq!(point["operations"], 200.0 * jobs);
         let notes = point["notes"].to_string();
         for transaction in ["look", "buy", "count"] {
-            assert!(
-                notes.contains(&format!("transaction \\\"{transaction}\\\"")),
-                "{notes}"
-            );
+            notes.says(&format!("transaction \\\"{transaction}\\\""));
         }
         // A row found; a price, a changed and a new row; a sum.
         let kinds = point["transactions"].as_array().unwrap();
@@ -64,8 +56,7 @@ fn the_example_is_measured_on_an_embedded_engine_and_on_a_server() {
     }
     let expected = "rows per transaction with 3 jobs: look 1.00 · buy 3.00 · count 1.00";
     assert!(ended.stdout.contains(expected), "{}", ended.stdout);
-    workspace.fine(&["report", "last", "-o", "page.html"]);
-    let page = std::fs::read_to_string(workspace.path("page.html")).unwrap();
+    let page = workspace.page("last");
     assert!(
         page.contains("rows per transaction"),
         "the page has the table"
@@ -80,15 +71,8 @@ fn a_wrong_number_of_rows_makes_the_point_invalid() {
     let text = example().replacen("rows = 1", "rows = 2", 1);
     let plan = plan(&workspace, &text);
     let url = workspace.url("sqlite", "bench.db");
-    let ended = workspace.dbdyno(&["run", &plan, "--target", &url]);
-    assert_eq!(ended.status, 3, "{}", ended.stderr);
-    assert!(
-        ended
-            .stdout
-            .contains("returned or changed 1 rows instead of 2"),
-        "{}",
-        ended.stdout
-    );
+    let ended = workspace.ends(3, &["run", &plan, "--target", &url]);
+    ended.stdout.says("returned or changed 1 rows instead of 2");
 }
 
 #[test]
@@ -103,34 +87,31 @@ fn a_script_that_is_not_right_is_refused_before_anything_is_touched() {
     for (from, to, expected) in cases {
         let text = example().replacen(from, to, 1);
         let plan = plan(&workspace, &text);
-        let ended = workspace.dbdyno(&["run", &plan, "--target", &url]);
-        assert_eq!(ended.status, 2, "{}", ended.stderr);
+        let ended = workspace.ends(2, &["run", &plan, "--target", &url]);
         assert!(ended.stderr.contains(expected), "{to}: {}", ended.stderr);
         assert!(ended.stderr.contains("shop.toml"), "{}", ended.stderr);
     }
-    let plans = [
-        ("use = \"script\"\n", "needs script"),
-        (
-            "use = \"script\"\nscript = \"absent.toml\"\n",
-            "absent.toml cannot be read",
-        ),
-        (
-            "use = \"script\"\nscript = \"x\"\ntests = [\"T611\"]\n",
-            "a script is one test",
-        ),
-        (
-            "use = \"library\"\nscript = \"x\"\n",
-            "needs use = \"script\"",
-        ),
-        (
-            "use = \"script\"\nscript = \"x\"\ndriver_threads = 0\n",
-            "driver_threads",
-        ),
-    ];
-    for (step, expected) in plans {
-        let plan = workspace.file("plan.toml", &format!("name = \"p\"\n[[step]]\n{step}"));
-        let ended = workspace.dbdyno(&["run", &plan, "--target", &url]);
-        assert_eq!(ended.status, 2, "{}", ended.stderr);
+    for (step, expected) in testing::rows(
+        r#"
+        use = "script" => needs script
+        use = "script"; script = "absent.toml" => absent.toml cannot be read
+        use = "script"; script = "x"; tests = ["T611"] => a script is one test
+        use = "library"; script = "x" => needs use = "script"
+        use = "script"; script = "x"; driver_threads = 0 => driver_threads
+        "#,
+    ) {
+        let plan = format!(
+            "name = \"p\"
+[[step]]
+{}
+",
+            step.replace(
+                "; ", "
+"
+            )
+        );
+        let plan = workspace.file("plan.toml", &plan);
+        let ended = workspace.ends(2, &["run", &plan, "--target", &url]);
         assert!(ended.stderr.contains(expected), "{step}: {}", ended.stderr);
     }
     assert!(!workspace.path("bench.db").exists() && !workspace.archive().exists());

@@ -11,6 +11,7 @@ mod common;
 
 use common::{Ended, Workspace, points};
 use serde_json::Value;
+use testing::Says;
 
 const PLAN: &str = "name = \"p\"\nsample_ms = 50\n[[step]]\nuse = \"script\"\nscript = \"look.toml\"\njobs = [2]\n\
     mode = \"time\"\nseconds = 0.2\n";
@@ -30,7 +31,6 @@ fn study(workspace: &Workspace, url: &str, a: ([&str; 2], &str), b: ([&str; 2], 
     workspace.dbdyno(&[&["ab", &plan, "--target", url], &study[..], &sides].concat())
 }
 
-/// A difference in the comparison, as (A, B).
 fn difference(compared: &Value, subject: &str) -> (String, String) {
     let all = compared["differences"].as_array().unwrap();
     let found = all
@@ -75,7 +75,7 @@ fn postgres_is_measured_with_the_settings_of_each_side() {
         ),
     );
     assert_eq!(ended.status, 0, "{}{}", ended.stdout, ended.stderr);
-    let compared: Value = serde_json::from_str(&ended.stdout).unwrap();
+    let compared = ended.json();
     let is = |a: &str, b: &str| (a.to_owned(), b.to_owned());
     assert_eq!(
         difference(&compared, "setting synchronous_commit"),
@@ -87,11 +87,8 @@ fn postgres_is_measured_with_the_settings_of_each_side() {
     let own = "SHOW synchronous_commit; SHOW work_mem; SELECT count(*) FROM pg_db_role_setting";
     assert_eq!(postgres::psql(&server, own), "on\n4MB\n0");
     // The printed comparison names them as well.
-    let text = workspace.fine(&["compare", "study-a", "study-b"]).stdout;
-    assert!(
-        text.contains("setting work_mem") && text.contains("9MB"),
-        "{text}"
-    );
+    let text = workspace.fine("compare study-a study-b").stdout;
+    text.says_all(&["setting work_mem", "9MB"]);
 }
 
 #[test]
@@ -117,7 +114,7 @@ fn mariadb_is_measured_with_the_settings_of_each_side() {
         ),
     );
     assert_eq!(ended.status, 0, "{}{}", ended.stdout, ended.stderr);
-    let compared: Value = serde_json::from_str(&ended.stdout).unwrap();
+    let compared = ended.json();
     let is = |a: &str, b: &str| (a.to_owned(), b.to_owned());
     assert_eq!(
         difference(&compared, "setting sort_buffer_size"),
@@ -135,42 +132,24 @@ fn mariadb_is_measured_with_the_settings_of_each_side() {
 #[test]
 fn an_unsupported_setting_is_invalid_input() {
     let (server, maria, workspace) = (postgres::server(""), mysql::server(""), Workspace::new());
-    let plan = workspace.file("plan.toml", common::TINY);
+    workspace.file("plan.toml", common::TINY);
     let running = postgres::url(&server, "dbdyno");
     let mariadb = mysql::url(&maria, "root");
-    let cases = [
-        (running.as_str(), "target.work_mem=lots", "work_mem"),
-        ("postgres+local:", "target.work_mem=lots", "work_mem"),
-        (
-            "mysql+local:",
-            "target.no_such_setting=1",
-            "no_such_setting",
-        ),
-        (
-            &running,
-            "target.shared_buffers=1GB",
-            "compare a run before with one after",
-        ),
-        (&running, "target.search_path=public", "schema=NAME"),
-        (
-            &mariadb,
-            "target.innodb_flush_log_at_trx_commit=2",
-            "compare a run before with one after",
-        ),
-    ];
-    for (url, setting, says) in cases {
-        let ended = workspace.dbdyno(&[
-            "ab", &plan, "--target", url, "--b", setting, "--pairs", "2", "--yes",
-        ]);
-        assert_eq!(ended.status, 2, "{setting}: {}", ended.stderr);
-        assert!(
-            ended.sentence().contains(says),
-            "{setting}: {}",
-            ended.stderr
-        );
+    let cases = "
+        --target PG --b target.work_mem=lots                    => work_mem
+        --target postgres+local: --b target.work_mem=lots       => work_mem
+        --target mysql+local: --b target.no_such_setting=1      => no_such_setting
+        --target PG --b target.shared_buffers=1GB               => compare a run before with one after
+        --target PG --b target.search_path=public               => schema=NAME
+        --target MY --b target.innodb_flush_log_at_trx_commit=2 => compare a run before with one after
+    ";
+    let cases = cases.replace("PG", &running).replace("MY", &mariadb);
+    for (sides, says) in testing::rows(&cases) {
+        let row = format!("ab plan.toml {sides} --pairs 2 --yes => {says}");
+        workspace.refuses(2, &row);
         if workspace.archive().exists() {
-            let runs = workspace.fine(&["list", "runs"]).stdout;
-            assert!(!runs.contains("running"), "{setting}: {runs}");
+            let runs = workspace.fine("list runs").stdout;
+            assert!(!runs.contains("running"), "{sides}: {runs}");
         }
     }
 }

@@ -15,8 +15,10 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use crate::common::words;
 use common::{Workspace, points};
 use local_server::LocalServer;
+use testing::Says;
 
 const SCRIPT: &str = "name = \"reader\"\n[[transaction]]\nname = \"look\"\n\
     [transaction.draw]\nid = { uniform = [1, 100] }\n[[transaction.statement]]\n\
@@ -38,12 +40,10 @@ impl Standby {
         let directory = tempfile::tempdir().unwrap();
         let data = directory.path().join("data");
         let copied = Command::new(primary.program().with_file_name("pg_basebackup"))
-            .args([
-                "--write-recovery-conf",
-                "--checkpoint=fast",
-                "--no-sync",
-                "-h",
-            ])
+            .args(words(
+                "--write-recovery-conf --checkpoint=fast --no-sync -h",
+                &[],
+            ))
             .arg(primary.socket_directory())
             .args(["-U", primary.superuser(), "-D"])
             .arg(&data)
@@ -59,12 +59,10 @@ impl Standby {
             .arg("-D")
             .arg(&data)
             // A standby needs at least as many as its primary.
-            .args([
-                "-c",
-                "max_connections=1000",
-                "-c",
-                "max_worker_processes=1000",
-            ])
+            .args(words(
+                "-c max_connections=1000 -c max_worker_processes=1000",
+                &[],
+            ))
             .args(["-c", "listen_addresses=", "-c"])
             .arg(format!(
                 "unix_socket_directories={}",
@@ -98,7 +96,6 @@ impl Standby {
         standby
     }
 
-    /// The answer to a query; `None` while the server refuses queries.
     fn ask(&self, sql: &str) -> Option<String> {
         let done = Command::new(&self.client)
             .args(["-X", "-q", "-A", "-t", "-h"])
@@ -132,8 +129,7 @@ impl Drop for Standby {
 fn assert_reads_alone(workspace: &Workspace, url: &str, why: &str) {
     let script = workspace.file("reader.toml", SCRIPT);
     let plan = workspace.file("plan.toml", &format!("{STEP}script = {script:?}\n"));
-    let ended = workspace.dbdyno(&["run", &plan, "--target", url, "--name", "reads"]);
-    assert_eq!(ended.status, 0, "{}", ended.stderr);
+    workspace.fine(&["run", &plan, "--target", url, "--name", "reads"]);
     let run = workspace.export("reads");
     assert_eq!(points(&run).len(), 2);
     for point in points(&run) {
@@ -155,21 +151,16 @@ fn assert_reads_alone(workspace: &Workspace, url: &str, why: &str) {
         );
     }
     let checked = workspace.fine(&["check", "--target", url]).stdout;
-    assert!(
-        checked.contains(why) && checked.contains("only tests and scripts that read can run"),
-        "{checked}"
-    );
+    checked.says_all(&[why, "only tests and scripts that read can run"]);
     assert!(!checked.contains("to grant it: GRANT SUPER"), "{checked}");
-    let suite = workspace.dbdyno(&["check", "--engine", "--yes", "--target", url]);
-    assert_eq!(suite.status, 1, "{}", suite.stderr);
+    let suite = workspace.ends(1, &["check", "--engine", "--yes", "--target", url]);
     assert!(suite.sentence().contains(why), "{}", suite.stderr);
     // A script that creates its data is left out as well.
     let makes =
         format!("{SCRIPT}[setup]\nwhen = \"run\"\nsql = \"CREATE TABLE dbdyno_t (x INT)\"\n");
     let makes = workspace.file("makes.toml", &makes);
     let plan = workspace.file("makes-plan.toml", &format!("{STEP}script = {makes:?}\n"));
-    let refused = workspace.dbdyno(&["run", &plan, "--target", url]);
-    assert_eq!(refused.status, 1, "{}", refused.stderr);
+    let refused = workspace.ends(1, &["run", &plan, "--target", url]);
     assert!(refused.sentence().contains(why), "{}", refused.stderr);
 }
 

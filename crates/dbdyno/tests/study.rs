@@ -10,45 +10,22 @@ mod sleep;
 use std::io::Write;
 use std::process::{Command, Stdio};
 
+use crate::common::words;
 use common::{Ended, Workspace, points};
+use testing::Says;
 
 /// The smallest settings of the study.
-const LITTLE: &[&str] = &[
-    "--set",
-    "repeat=1",
-    "--set",
-    "step.1.tests=[\"T311\"]",
-    "--set",
-    "step.1.jobs=[1]",
-    "--set",
-    "step.oltp.warehouse_rows=tenth",
-    "--set",
-    "step.oltp.users=2",
-    "--set",
-    "step.3.seconds=0.5",
-    "--set",
-    "step.3.ramp_up_seconds=0",
-    "--set",
-    "step.oltp.warm_up_max_seconds=1",
-    "--set",
-    "step.oltp.check=none",
-];
+const LITTLE: &str = "--set repeat=1 --set step.1.tests=[\"T311\"] --set step.1.jobs=[1] \
+    --set step.oltp.warehouse_rows=tenth --set step.oltp.users=2 --set step.3.seconds=0.5 \
+    --set step.3.ramp_up_seconds=0 --set step.oltp.warm_up_max_seconds=1 --set step.oltp.check=none";
 
 fn study<'a>(target: &'a str, more: &[&'a str]) -> Vec<&'a str> {
-    let head = [
-        "study",
-        "storage-update",
-        "--name",
-        "disk",
-        "--target",
-        target,
-    ];
-    [&head[..], LITTLE, more].concat()
+    let head = words("study storage-update --name disk --target {}", &[target]);
+    [&head[..], &words(LITTLE, &[]), more].concat()
 }
 
-/// State and number of points of a run.
 fn state(workspace: &Workspace, label: &str) -> Option<(String, usize)> {
-    let runs = workspace.fine(&["list", "runs"]).stdout;
+    let runs = workspace.fine("list runs").stdout;
     let line = runs
         .lines()
         .find(|line| line.split_whitespace().nth(1) == Some(label))?;
@@ -62,16 +39,12 @@ fn a_change_made_by_a_command_lies_between_two_runs_of_one_plan() {
     let url = workspace.url("sqlite", "bench.db");
     let hook = "echo hook; echo $DBDYNO_STUDY >> changed";
     let ended = workspace.fine(&study(&url, &["--hook", hook, "-o", "page.html"]));
-    let changed = std::fs::read_to_string(workspace.path("changed")).unwrap();
+    let changed = workspace.text("changed");
     assert_eq!(changed, "disk\n");
     // Output of the hook is no result.
     assert!(ended.stderr.contains("hook\n") && !ended.stdout.contains("hook\n"));
     assert!(ended.stdout.contains("inconclusive"), "{}", ended.stdout);
-    assert!(
-        ended.stdout.contains("--trust-sequential"),
-        "{}",
-        ended.stdout
-    );
+    ended.stdout.says("--trust-sequential");
     let [before, after] = ["disk-before", "disk-after"].map(|label| workspace.export(label));
     assert_eq!(before["run"]["plan_toml"], after["run"]["plan_toml"]);
     assert_eq!(before["run"]["seed"], after["run"]["seed"]);
@@ -80,14 +53,12 @@ fn a_change_made_by_a_command_lies_between_two_runs_of_one_plan() {
     assert!(notes[0].starts_with("before: ") && notes[1].starts_with("after: "));
     // Commands may hold secrets.
     assert!(!notes.concat().contains("DBDYNO_STUDY"), "{notes:?}");
-    let page = std::fs::read_to_string(workspace.path("page.html")).unwrap();
+    let page = workspace.text("page.html");
     assert!(page.contains("disk-before") && page.contains("disk-after"));
 
-    let again = workspace.dbdyno(&study(&url, &["--hook", "true"]));
-    assert_eq!(again.status, 2);
+    let again = workspace.ends(2, &study(&url, &["--hook", "true"]));
     assert!(again.sentence().contains("disk-before"), "{}", again.stderr);
-    let complete = workspace.dbdyno(&["study", "--resume", "disk", "--hook", "true"]);
-    assert_eq!(complete.status, 2);
+    let complete = workspace.ends(2, "study --resume disk --hook true");
     assert!(complete.sentence().contains("there is nothing to resume"));
 }
 
@@ -95,26 +66,18 @@ fn a_change_made_by_a_command_lies_between_two_runs_of_one_plan() {
 fn a_study_with_a_failed_change_resumes_with_the_change() {
     let workspace = Workspace::new();
     let url = workspace.url("sqlite", "bench.db");
-    let failed = workspace.dbdyno(&study(&url, &["--hook", "exit 7"]));
-    assert_eq!(failed.status, 1, "{}", failed.stderr);
+    let failed = workspace.ends(1, &study(&url, &["--hook", "exit 7"]));
     let said = failed.sentence();
     assert!(said.contains("exit status: 7"), "{said}");
     assert!(said.contains("dbdyno study --resume disk"), "{said}");
     let (state_before, measured) = state(&workspace, "disk-before").unwrap();
-    assert_eq!(
-        (state_before.as_str(), state(&workspace, "disk-after")),
-        ("complete", None)
-    );
+    assert_eq!(state_before.as_str(), "complete");
+    assert_eq!(state(&workspace, "disk-after"), None);
 
     // The archive does not contain the change, so that it must be given again.
-    let nobody = workspace.dbdyno(&["study", "--resume", "disk"]);
-    assert_eq!(nobody.status, 2);
-    assert!(
-        nobody.sentence().contains("--hook CMD"),
-        "{}",
-        nobody.stderr
-    );
-    workspace.fine(&["study", "--resume", "disk", "--hook", "true"]);
+    let nobody = workspace.ends(2, "study --resume disk");
+    nobody.sentence().says("--hook CMD");
+    workspace.fine("study --resume disk --hook true");
     let after = state(&workspace, "disk-after").unwrap();
     assert_eq!(after, ("complete".to_owned(), measured));
 }
@@ -124,14 +87,10 @@ fn a_study_that_was_interrupted_says_how_it_is_resumed() {
     let workspace = Workspace::new();
     let url = workspace.url("sqlite", "bench.db");
     // The parent of the hook's shell is the command.
-    let stopped = workspace.dbdyno(&study(&url, &["--hook", "kill -INT $PPID"]));
-    assert_eq!(stopped.status, 130, "{}", stopped.stderr);
+    let stopped = workspace.ends(130, &study(&url, &["--hook", "kill -INT $PPID"]));
     let said = stopped.sentence();
-    assert!(
-        said.contains("resume with: dbdyno study --resume disk"),
-        "{said}"
-    );
-    workspace.fine(&["study", "--resume", "disk", "--hook", "true"]);
+    said.says("resume with: dbdyno study --resume disk");
+    workspace.fine("study --resume disk --hook true");
     assert_eq!(state(&workspace, "disk-after").unwrap().0, "complete");
 }
 
@@ -140,13 +99,8 @@ fn the_user_gets_an_instruction_and_the_study_waits() {
     let workspace = Workspace::new();
     let url = workspace.url("sqlite", "bench.db");
     let typed = study(&url, &["--pause", "update the array"]);
-    let refused = workspace.dbdyno(&typed);
-    assert_eq!(refused.status, 2);
-    assert!(
-        refused.sentence().contains("is no terminal"),
-        "{}",
-        refused.stderr
-    );
+    let refused = workspace.ends(2, &typed);
+    refused.sentence().says("is no terminal");
     assert!(
         !workspace.archive().exists(),
         "measured before it was refused"
@@ -166,10 +120,7 @@ fn the_user_gets_an_instruction_and_the_study_waits() {
     let ended = Ended::of(terminal.wait_with_output().unwrap());
     let said = ended.stdout;
     assert_eq!(ended.status, 0, "{said}");
-    assert!(
-        said.contains("Now: update the array. Press Enter"),
-        "{said}"
-    );
+    said.says("Now: update the array. Press Enter");
     let after = workspace.export("disk-after");
     assert_eq!(after["run"]["note"], "after: update the array");
 }
@@ -182,28 +133,18 @@ fn quoted(word: &str) -> String {
 fn impossible_studies_are_refused_before_anything_is_measured() {
     let workspace = Workspace::new();
     let url = workspace.url("sqlite", "bench.db");
-    let refused = [
-        (study(&url, &[]), "--pause TEXT"),
-        (
-            vec!["study", "storage-updat", "--hook", "true"],
-            "did you mean \"storage-update\"?",
-        ),
-        (
-            vec!["study", "--resume", "disk", "--hook", "true"],
-            "archive",
-        ),
-        (
-            study(&url, &["--hook", "true", "--set", "step.9.seconds=1"]),
-            "step.9",
-        ),
-    ];
-    for (typed, why) in refused {
-        let ended = workspace.dbdyno(&typed);
-        assert_ne!(ended.status, 0, "{typed:?}");
-        assert!(ended.stderr.contains(why), "{typed:?}: {}", ended.stderr);
-    }
+    let ended = workspace.ends(2, &study(&url, &[]));
+    ended.stderr.says("--pause TEXT");
+    workspace.refuses(
+        2,
+        r#"
+        study storage-updat --hook true => did you mean "storage-update"?
+        study storage-update --target sqlite:x --hook true --set step.9.seconds=1 => step.9
+        "#,
+    );
+    workspace.refuses(1, "study --resume disk --hook true => archive");
     assert!(!workspace.archive().exists());
-    let listed = workspace.fine(&["list", "studies"]).stdout;
+    let listed = workspace.fine("list studies").stdout;
     assert!(listed.contains("storage-update  002"), "{listed}");
     assert!(listed.contains("published"), "{listed}");
     assert!(listed.contains("writes at most") && listed.contains("fits here"));
@@ -213,7 +154,7 @@ fn impossible_studies_are_refused_before_anything_is_measured() {
 #[test]
 fn a_study_needs_consent_for_the_writes_of_all_its_runs() {
     let workspace = Workspace::new();
-    let listed = workspace.fine(&["list", "studies"]).stdout;
+    let listed = workspace.fine("list studies").stdout;
     let of_study = listed.split_once("storage-update  ").unwrap().1;
     let quick = of_study
         .lines()
@@ -221,14 +162,7 @@ fn a_study_needs_consent_for_the_writes_of_all_its_runs() {
         .unwrap();
     let listed_gb: f64 = quick.split_whitespace().nth(1).unwrap().parse().unwrap();
     let target = "sqlite:study.db";
-    let typed = [
-        "study",
-        "storage-update",
-        "--size",
-        "quick",
-        "--target",
-        target,
-    ];
+    let typed = words("study storage-update --size quick --target {}", &[target]);
     let ended = workspace.dbdyno(&[&typed[..], &["--hook", "true", "--ask-above", "0"]].concat());
     let said = ended.stderr.split_once("writes at most ").unwrap().1;
     let announced_gb: f64 = said.split_whitespace().next().unwrap().parse().unwrap();
@@ -243,18 +177,11 @@ fn a_study_needs_consent_for_the_writes_of_all_its_runs() {
 fn a_study_of_several_runs_is_one_page_and_goes_on_where_it_ended() {
     common::need_duckdb();
     let workspace = Workspace::new();
-    let little = [
-        "--set",
-        "step.olap.scale=0.01",
-        "--set",
-        "step.olap.queries=6",
-        "--set",
-        "step.olap.streams=1",
-        "--set",
-        "step.olap.dop=[1]",
-        "--set",
-        "step.columnar.dop=[1]",
-    ];
+    let little = words(
+        "--set step.olap.scale=0.01 --set step.olap.queries=6 --set step.olap.streams=1 --set \
+        step.olap.dop=[1] --set step.columnar.dop=[1]",
+        &[],
+    );
     let begun = [
         &["study", "inmemory", "--name", "im", "-o", "im.html"][..],
         &little,
@@ -262,19 +189,17 @@ fn a_study_of_several_runs_is_one_page_and_goes_on_where_it_ended() {
     .concat();
     let ended = workspace.fine(&begun);
     assert!(ended.stdout.contains("im-small") && ended.stdout.contains("im-large"));
-    let page = std::fs::read_to_string(workspace.path("im.html")).unwrap();
-    for said in [
+    let page = workspace.text("im.html");
+    page.says_all(&[
         "im-large: scale 0.01",
         "im-small: scale 0.01",
         "Published: ",
-    ] {
-        assert!(page.contains(said), "{said}");
-    }
+    ]);
     assert!(page.contains("Speed-up of each query") && page.contains("Geometric mean"));
     assert!(page.contains("1 user: time of all queries, s"));
 
     let measured = points(&workspace.export("im-small")).len();
-    workspace.fine(&["runs", "delete", "im-large", "--yes"]);
+    workspace.fine("runs delete im-large --yes");
     let again = [
         &["study", "--resume", "im", "-o", "again.html"][..],
         &little,
@@ -283,8 +208,7 @@ fn a_study_of_several_runs_is_one_page_and_goes_on_where_it_ended() {
     workspace.fine(&again);
     assert_eq!(state(&workspace, "im-small").unwrap().1, measured);
     assert_eq!(state(&workspace, "im-large").unwrap().0, "complete");
-    let nobody = workspace.dbdyno(&["study", "--resume", "nobody"]);
-    assert_eq!(nobody.status, 2);
+    let nobody = workspace.ends(2, "study --resume nobody");
     assert!(nobody.sentence().contains("no study was begun as nobody"));
 }
 
@@ -292,19 +216,11 @@ fn a_study_of_several_runs_is_one_page_and_goes_on_where_it_ended() {
 fn half_the_memory_is_measured_against_all_of_it() {
     let workspace = Workspace::new();
     let url = workspace.url("sqlite", "memory.db");
-    let little = [
-        "--set",
-        "step.olap.scale=0.01",
-        "--set",
-        "step.olap.queries=6",
-        "--set",
-        "step.olap.rounds=2",
-        "--memory",
-        "64MB",
-        "--pairs",
-        "1",
-        "--yes",
-    ];
+    let little = words(
+        "--set step.olap.scale=0.01 --set step.olap.queries=6 --set step.olap.rounds=2 --memory \
+        64MB --pairs 1 --yes",
+        &[],
+    );
     let study = ["study", "memory-queries", "--name", "m", "--target", &url];
     let ended = workspace.fine(&[&study[..], &little, &["-o", "m.html"]].concat());
     assert!(ended.stdout.contains("cache_mb"), "{}", ended.stdout);
@@ -312,41 +228,21 @@ fn half_the_memory_is_measured_against_all_of_it() {
         ["m-a", "m-b"].map(|label| workspace.export(label)["run"]["study"]["settings"].clone());
     assert_eq!(settings[0][0], "target.cache_mb=32");
     assert_eq!(settings[1][0], "target.cache_mb=64");
-    let page = std::fs::read_to_string(workspace.path("m.html")).unwrap();
+    let page = workspace.text("m.html");
     assert!(page.contains("Time of each query by round"));
 
-    let refused = |arguments: &[&str], says: &str| {
-        let ended = workspace.dbdyno(arguments);
-        assert_eq!(ended.status, 2, "{}", ended.stderr);
-        assert!(ended.sentence().contains(says), "{says}: {}", ended.stderr);
-    };
-    refused(&["study", "memory"], "name exactly one");
-    let twice = format!("{url}?cache_mb=8");
-    refused(&["study", "memory", "--target", &twice], "sets cache_mb");
-    refused(
-        &["study", "memory", "--target", "mock:"],
-        "cannot do for mock:",
-    );
-    let running = "postgres://u@127.0.0.1:1/d";
-    refused(
-        &["study", "memory", "--target", running],
-        "name a local server",
-    );
-    refused(
-        &["study", "memory", "--target", &url, "--pause", "x"],
-        "does not belong to study memory",
-    );
-    refused(
-        &["study", "platform", "--memory", "1GB"],
-        "does not belong to study platform",
-    );
-    refused(
-        &["study", "--resume", "m", "--size", "fit"],
-        "settled at its start",
-    );
-    refused(
-        &["study", "memory", "--protocol", "published", "--pairs", "2"],
-        "exclude each other",
+    workspace.refuses(
+        2,
+        "
+        study memory                                        => name exactly one
+        study memory --target sqlite:memory.db?cache_mb=8   => sets cache_mb
+        study memory --target mock:                         => cannot do for mock:
+        study memory --target postgres://u@127.0.0.1:1/d    => name a local server
+        study memory --target sqlite:memory.db --pause x    => does not belong to study memory
+        study platform --memory 1GB                         => does not belong to study platform
+        study --resume m --size fit                         => settled at its start
+        study memory --protocol published --pairs 2         => exclude each other
+        ",
     );
 }
 
@@ -354,22 +250,17 @@ fn half_the_memory_is_measured_against_all_of_it() {
 fn a_published_protocol_is_repeated_with_its_flaws() {
     let workspace = Workspace::new();
     let url = workspace.url("sqlite", "memory.db");
-    let little = [
-        "--set",
-        "step.olap.scale=0.01",
-        "--set",
-        "step.olap.queries=6",
-        "--set",
-        "step.olap.rounds=2",
-        "--memory",
-        "64MB",
-    ];
+    let little = words(
+        "--set step.olap.scale=0.01 --set step.olap.queries=6 --set step.olap.rounds=2 --memory \
+        64MB",
+        &[],
+    );
     let study = ["study", "memory-queries", "--name", "m", "--target", &url];
     let published = ["--protocol", "published", "--size", "quick", "-o", "m.html"];
     let ended = workspace.fine(&[&study[..], &published, &little].concat());
     let once = "each value is measured once";
     assert!(ended.stdout.contains(once), "{}", ended.stdout);
-    let page = std::fs::read_to_string(workspace.path("m.html")).unwrap();
+    let page = workspace.text("m.html");
     assert!(page.contains("Published protocol") && page.contains(once));
     assert!(page.contains("half of the memory is measured as a whole before all of it"));
     let runs = ["m-a", "m-b"].map(|label| workspace.export(label)["run"].clone());
@@ -377,16 +268,8 @@ fn a_published_protocol_is_repeated_with_its_flaws() {
     assert_eq!(runs[0]["plan_toml"], runs[1]["plan_toml"]);
 
     // The second side is measured on the target of the first, which is not named again.
-    workspace.fine(&["runs", "delete", "m-b", "--yes"]);
-    let resumed = [
-        "study",
-        "--resume",
-        "m",
-        "--size",
-        "quick",
-        "-o",
-        "again.html",
-    ];
+    workspace.fine("runs delete m-b --yes");
+    let resumed = words("study --resume m --size quick -o again.html", &[]);
     workspace.fine(&[&resumed[..], &little].concat());
     let urls = ["m-a", "m-b"].map(|label| workspace.export(label)["targets"][0]["url"].clone());
     let [half, all] = urls.map(|url| url.as_str().unwrap().to_owned());
@@ -403,57 +286,29 @@ fn one_setting_is_varied_between_two_sides() {
     let workspace = Workspace::new();
     let url = workspace.url("sqlite", "vary.db");
     let study = ["study", "settings", "--name", "v", "--target", &url];
-    let little = [
-        "--vary",
-        "target.cache_mb=8,16",
-        "--set",
-        "step.2.seconds=0.3",
-        "--set",
-        "step.2.ramp_up_seconds=0",
-        "--set",
-        "step.oltp.users=1",
-        "--set",
-        "step.oltp.check=none",
-        "--set",
-        "step.oltp.warm_up_max_seconds=0",
-        "--pairs",
-        "1",
-        "--yes",
-        "-o",
-        "v.html",
-    ];
+    let little = words(
+        "--vary target.cache_mb=8,16 --set step.2.seconds=0.3 --set step.2.ramp_up_seconds=0 --set \
+        step.oltp.users=1 --set step.oltp.check=none --set step.oltp.warm_up_max_seconds=0 \
+        --pairs 1 --yes -o v.html",
+        &[],
+    );
     workspace.fine(&[&study[..], &little].concat());
     let settings =
         ["v-a", "v-b"].map(|label| workspace.export(label)["run"]["study"]["settings"].clone());
     assert_eq!(settings[0][0], "target.cache_mb=8");
     assert_eq!(settings[1][0], "target.cache_mb=16");
 
-    let refused = |arguments: &[&str], says: &str| {
-        let ended = workspace.dbdyno(&[&["study"], arguments].concat());
-        assert_eq!(ended.status, 2, "{}", ended.stderr);
-        assert!(ended.sentence().contains(says), "{says}: {}", ended.stderr);
-    };
-    refused(&["settings"], "--vary KEY=A,B");
-    refused(&["settings", "--vary", "target.x=1"], "exactly two values");
-    refused(
-        &["versions", "--vary", "target.version=15,3"],
-        "version 3 of PostgreSQL",
-    );
-    refused(
-        &["versions", "--target", &url],
-        "on servers that dbdyno starts itself",
-    );
-    refused(
-        &["versions", "--protocol", "published"],
-        "repeats no published protocol",
-    );
-    refused(
-        &["memory", "--vary", "target.x=1,2"],
-        "does not belong to study memory",
-    );
     // More memory than any machine has is refused with the size that fits.
-    let much = [
-        "memory", "--target", &url, "--memory", "900000GB", "--size", "quick",
-    ];
-    refused(&much, "this machine has");
+    workspace.refuses(
+        2,
+        "
+        study settings                              => --vary KEY=A,B
+        study settings --vary target.x=1            => exactly two values
+        study versions --vary target.version=15,3   => version 3 of PostgreSQL
+        study versions --target sqlite:vary.db      => on servers that dbdyno starts itself
+        study versions --protocol published         => repeats no published protocol
+        study memory --vary target.x=1,2            => does not belong to study memory
+        study memory --target sqlite:vary.db --memory 900000GB --size quick => this machine has
+        ",
+    );
 }

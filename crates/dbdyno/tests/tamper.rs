@@ -9,6 +9,7 @@ use std::path::Path;
 use common::{TINY, Workspace, points};
 use rusqlite::Connection;
 use serde_json::Value;
+use testing::Says;
 
 /// The point of the last run of a plan with one point.
 fn only_point(workspace: &Workspace) -> Value {
@@ -44,13 +45,10 @@ fn a_lookup_of_another_column_is_invalid() {
     let (status, point) = with_library(&workspace, &lookups(), "T611.sql", change);
     assert_eq!(status, 3);
     assert_eq!(point["valid"], false);
-    assert!(
-        point["reasons"][0]["text"]
-            .as_str()
-            .unwrap()
-            .contains("wrong answer"),
-        "{point}"
-    );
+    point["reasons"][0]["text"]
+        .as_str()
+        .unwrap()
+        .says("wrong answer");
 }
 
 #[test]
@@ -65,13 +63,10 @@ fn another_expression_is_invalid() {
     let workspace = Workspace::new();
     let (status, point) = with_library(&workspace, TINY, "T132.sqlite.sql", ("7919", "7907"));
     assert_eq!((status, &point["valid"]), (3, &false.into()));
-    assert!(
-        point["reasons"][0]["text"]
-            .as_str()
-            .unwrap()
-            .contains("expected 151203459"),
-        "{point}"
-    );
+    point["reasons"][0]["text"]
+        .as_str()
+        .unwrap()
+        .says("expected 151203459");
 }
 
 #[test]
@@ -84,7 +79,7 @@ fn a_loop_that_is_cut_short_is_invalid() {
 #[test]
 fn a_comment_keeps_the_point_valid_but_changes_the_definition() {
     let workspace = Workspace::new();
-    assert_eq!(workspace.run(TINY, &[]).status, 0);
+    workspace.measure(TINY, &[]);
     let before = only_point(&workspace);
     let change = ("FROM loop\n", "FROM loop -- the same\n");
     let (status, after) = with_library(&workspace, TINY, "T132.sqlite.sql", change);
@@ -96,16 +91,15 @@ fn a_comment_keeps_the_point_valid_but_changes_the_definition() {
 /// Measures, changes the archive by plain SQL, and returns the point and the report.
 fn after_sql(sql: &str) -> (Value, String) {
     let workspace = Workspace::new();
-    assert_eq!(workspace.run(TINY, &[]).status, 0);
+    workspace.measure(TINY, &[]);
     assert_eq!(only_point(&workspace)["valid"], true);
     change_archive(&workspace.archive(), sql);
     let exported = workspace.export("last");
     assert_eq!(exported["run"]["valid"], false, "{sql}");
-    let runs = workspace.fine(&["list", "runs"]).stdout;
+    let runs = workspace.fine("list runs").stdout;
     let line: Vec<&str> = runs.lines().last().unwrap().split_whitespace().collect();
     assert_eq!(line[5], "no", "{runs}");
-    workspace.fine(&["report", "last", "-o", "page.html"]);
-    let page = std::fs::read_to_string(workspace.path("page.html")).unwrap();
+    let page = workspace.page("last");
     (points(&exported)[0].clone(), page)
 }
 
@@ -118,12 +112,10 @@ fn change_archive(path: &Path, sql: &str) {
 fn a_changed_row_is_invalid_in_export_and_report() {
     let (point, page) = after_sql("UPDATE point SET operations_per_s = operations_per_s * 2");
     assert_eq!(point["valid"], false);
-    assert!(
-        point["reasons"][0]["text"]
-            .as_str()
-            .unwrap()
-            .contains("changed after it was measured")
-    );
+    point["reasons"][0]["text"]
+        .as_str()
+        .unwrap()
+        .says("changed after it was measured");
     // The visible page must show it too, not only the embedded data.
     let shown = page.split("<script").next().unwrap();
     assert!(shown.contains("changed after it was measured"));

@@ -212,8 +212,24 @@ fn errors_name_a_cause_once(files: &[File]) -> Vec<String> {
     complaints
 }
 
-/// Applies a rule to the planted samples (path, text) and then to the repository.
-fn holds(rule: Rule, bad: &[(&str, &str)], good: &[(&str, &str)]) {
+/// Applies a rule to planted samples, a line each with its path (or CODE) and its text, and then to the repository.
+fn holds(rule: Rule, bad: &str, good: &str) {
+    let samples = |lines: &str| -> Vec<(String, String)> {
+        let lines = lines.lines().map(str::trim).filter(|l| !l.is_empty());
+        let parts = lines.map(|line| line.split_once(": ").expect("a path and a text"));
+        parts
+            .map(|(path, text)| (path.replace("CODE", CODE), text.replace("\\n", "\n")))
+            .collect()
+    };
+    let (bad, good) = (samples(bad), samples(good));
+    fn pairs(samples: &[(String, String)]) -> Vec<(&str, &str)> {
+        let samples = samples.iter();
+        samples.map(|(path, text)| (&path[..], &text[..])).collect()
+    }
+    holds_samples(rule, &pairs(&bad), &pairs(&good));
+}
+
+fn holds_samples(rule: Rule, bad: &[(&str, &str)], good: &[(&str, &str)]) {
     for (path, text) in bad {
         let complaints = rule(&sample(path, text));
         assert_eq!(complaints.len(), 1, "{path}: {text:?} gave {complaints:?}");
@@ -231,7 +247,7 @@ const CODE: &str = "crates/lab/src/plan.rs";
 #[test]
 fn files_have_600_lines_at_most() {
     let (long, fits) = ("\n".repeat(601), "\n".repeat(600));
-    holds(
+    holds_samples(
         no_file_is_too_long,
         &[(CODE, &long), ("crates/lab/tests/plan.rs", &long)],
         &[(CODE, &fits), ("reference/dl980-violin.toml", &long)],
@@ -253,33 +269,20 @@ fn files_have_600_lines_at_most() {
 
 #[test]
 fn no_unwrap_outside_tests() {
-    let manifest = "crates/lab/Cargo.toml";
     holds(
         no_crate_is_free_of_the_lints,
-        &[
-            (manifest, "[lints]\n[dependencies]\n"),
-            (
-                "Cargo.toml",
-                "[workspace.lints.clippy]\nunwrap_used = \"allow\"\n",
-            ),
-            (
-                CODE,
-                "#![allow(clippy::unwrap_used)]\nfn f() { g().unwrap(); }",
-            ),
-            (
-                CODE,
-                "#[cfg(test)]\nmod tests;\n#[expect(dead_code, clippy::unwrap_used)]\nfn f() {}",
-            ),
-        ],
-        &[
-            (manifest, "[lints]\nworkspace = true"),
-            (CODE, "#[allow(dead_code)]\nfn f() { unwrap_used(); }"),
-            (
-                CODE,
-                "#[cfg(test)]\n#[allow(clippy::unwrap_used)]\nmod tests {}",
-            ),
-            ("crates/lab/tests/plan.rs", "#![allow(clippy::unwrap_used)]"),
-        ],
+        r#"
+            crates/lab/Cargo.toml: [lints]\n[dependencies]\n
+            Cargo.toml: [workspace.lints.clippy]\nunwrap_used = "allow"\n
+            CODE: #![allow(clippy::unwrap_used)]\nfn f() { g().unwrap(); }
+            CODE: #[cfg(test)]\nmod tests;\n#[expect(dead_code, clippy::unwrap_used)]\nfn f() {}
+        "#,
+        r#"
+            crates/lab/Cargo.toml: [lints]\nworkspace = true
+            CODE: #[allow(dead_code)]\nfn f() { unwrap_used(); }
+            CODE: #[cfg(test)]\n#[allow(clippy::unwrap_used)]\nmod tests {}
+            crates/lab/tests/plan.rs: #![allow(clippy::unwrap_used)]
+        "#,
     );
 }
 
@@ -287,95 +290,43 @@ fn no_unwrap_outside_tests() {
 fn every_expect_outside_tests_says_why() {
     holds(
         expectations_are_reasons,
-        &[
-            (CODE, "fn f() { g().expect(\"must work\"); }"),
-            (CODE, "fn f() { g().expect(REASON); }"),
-            (
-                CODE,
-                "fn f() { g().expect(&format!(\"one two three four {x}\")); }",
-            ),
-            (
-                CODE,
-                "#[cfg(test)]\nmod tests { }\nfn f() { g()?.expect(\"works\"); }",
-            ),
-            (
-                CODE,
-                "#[cfg(test)]\nmod tests;\nfn f() { g().expect(\"works\"); }",
-            ),
-            (
-                CODE,
-                "fn f() { let c = ['\"', '\\'', b'\\\\']; g().expect(\"works\"); }",
-            ),
-            (CODE, "fn f() { assert!(g().expect(\"works\")); }"),
-        ],
-        &[
-            (
-                CODE,
-                "fn f() { g().expect(\"a list made above is not empty\"); }",
-            ),
-            (
-                CODE,
-                "fn f() { g()\n    .expect(\n        \"a list made above is not empty\",\n    ); }",
-            ),
-            (
-                CODE,
-                "/// `x.expect(\"works\")`\nfn f() { g().expect_err; } // .expect(\"works\")",
-            ),
-            (
-                CODE,
-                "/* a /* b */ .expect() */ const S: &str = r#\"\".expect()\"#;",
-            ),
-            (
-                CODE,
-                "fn f() {}\n#[cfg(test)]\nmod tests { fn t() { if a { b } g().expect(\"works\"); } }",
-            ),
-            (
-                "crates/lab/src/plan/tests.rs",
-                "fn f() { g().expect(\"works\"); }",
-            ),
-            (
-                "crates/lab/benches/plan.rs",
-                "fn f() { g().expect(\"works\"); }",
-            ),
-        ],
+        r#"
+            CODE: fn f() { g().expect("must work"); }
+            CODE: fn f() { g().expect(REASON); }
+            CODE: fn f() { g().expect(&format!("one two three four {x}")); }
+            CODE: #[cfg(test)]\nmod tests { }\nfn f() { g()?.expect("works"); }
+            CODE: #[cfg(test)]\nmod tests;\nfn f() { g().expect("works"); }
+            CODE: fn f() { let c = ['"', '\'', b'\\']; g().expect("works"); }
+            CODE: fn f() { assert!(g().expect("works")); }
+        "#,
+        r##"
+            CODE: fn f() { g().expect("a list made above is not empty"); }
+            CODE: fn f() { g()\n    .expect(\n        "a list made above is not empty",\n    ); }
+            CODE: /// `x.expect("works")`\nfn f() { g().expect_err; } // .expect("works")
+            CODE: /* a /* b */ .expect() */ const S: &str = r#"".expect()"#;
+            CODE: fn f() {}\n#[cfg(test)]\nmod tests { fn t() { if a { b } g().expect("works"); } }
+            crates/lab/src/plan/tests.rs: fn f() { g().expect("works"); }
+            crates/lab/benches/plan.rs: fn f() { g().expect("works"); }
+        "##,
     );
 }
 
 #[test]
 fn pages_are_whole_in_themselves() {
-    let page = "crates/report/templates/report.html";
     holds(
         pages_fetch_nothing,
-        &[
-            (
-                page,
-                "<script src=\"https://example.org/uplot.js\"></script>",
-            ),
-            (page, "<link href='//example.org/a.css'>"),
-            (
-                "crates/report/templates/report.css",
-                "@import 'http://example.org/a.css';",
-            ),
-            (
-                "crates/report/templates/report.css",
-                "b { background: url(https://example.org/a.png) }",
-            ),
-            (
-                page,
-                "<script>fetch('https://cdnjs.cloudflare.com/x')</script>",
-            ),
-            (
-                CODE,
-                "const S: &str = \"<img src=\\\"https://example.org/a.png\\\">\";",
-            ),
-        ],
-        &[
-            (
-                page,
-                "<svg xmlns=\"http://www.w3.org/2000/svg\"><a href=\"#T611\"></a></svg>",
-            ),
-            (page, "<img src=\"data:image/png;base64,AAAA\">"),
-        ],
+        r#"
+            crates/report/templates/report.html: <script src="https://example.org/uplot.js"></script>
+            crates/report/templates/report.html: <link href='//example.org/a.css'>
+            crates/report/templates/report.css: @import 'http://example.org/a.css';
+            crates/report/templates/report.css: b { background: url(https://example.org/a.png) }
+            crates/report/templates/report.html: <script>fetch('https://cdnjs.cloudflare.com/x')</script>
+            CODE: const S: &str = "<img src=\"https://example.org/a.png\">";
+        "#,
+        r##"
+            crates/report/templates/report.html: <svg xmlns="http://www.w3.org/2000/svg"><a href="#T611"></a></svg>
+            crates/report/templates/report.html: <img src="data:image/png;base64,AAAA">
+        "##,
     );
 }
 
@@ -403,36 +354,27 @@ fn errors_do_not_repeat_their_cause() {
     ];
     let bad: Vec<(&str, &str)> = bad.iter().map(|text| (CODE, text.as_str())).collect();
     let good: Vec<(&str, &str)> = good.iter().map(|text| (CODE, text.as_str())).collect();
-    holds(errors_name_a_cause_once, &bad, &good);
+    holds_samples(errors_name_a_cause_once, &bad, &good);
 }
 
 #[test]
 fn no_engine_is_distinguished_outside_its_crate() {
     holds(
         engines_are_distinguished_in_their_crates,
-        &[
-            (
-                CODE,
-                "fn f(e: &str) -> u32 { match e { \"duckdb\" => 1, _ => 2 } }",
-            ),
-            (CODE, "fn f(e: &str) -> bool { e == \"SQLite\" }"),
-            (CODE, "fn f(u: &str) -> bool { u.starts_with(\"sqlite:\") }"),
-            (CODE, "const NODES: &str = r\"Oracle\";"),
-            (CODE, "use sqlite::Sqlite;"),
-        ],
-        &[
-            (
-                CODE,
-                "/// A target such as \"sqlite\".\nfn f() { g(\"sqlite has one writer\"); }",
-            ),
-            (
-                CODE,
-                "fn f() {}\n#[cfg(test)]\nmod tests { const E: &str = \"sqlite\"; }",
-            ),
-            ("crates/engines/src/lib.rs", "const E: &str = \"sqlite\";"),
-            ("crates/lab/tests/plan.rs", "const E: &str = \"sqlite\";"),
-            ("library/T611.toml", "engine = \"sqlite\""),
-        ],
+        r#"
+            CODE: fn f(e: &str) -> u32 { match e { "duckdb" => 1, _ => 2 } }
+            CODE: fn f(e: &str) -> bool { e == "SQLite" }
+            CODE: fn f(u: &str) -> bool { u.starts_with("sqlite:") }
+            CODE: const NODES: &str = r"Oracle";
+            CODE: use sqlite::Sqlite;
+        "#,
+        r#"
+            CODE: /// A target such as "sqlite".\nfn f() { g("sqlite has one writer"); }
+            CODE: fn f() {}\n#[cfg(test)]\nmod tests { const E: &str = "sqlite"; }
+            crates/engines/src/lib.rs: const E: &str = "sqlite";
+            crates/lab/tests/plan.rs: const E: &str = "sqlite";
+            library/T611.toml: engine = "sqlite"
+        "#,
     );
 }
 
@@ -440,15 +382,15 @@ fn no_engine_is_distinguished_outside_its_crate() {
 fn every_module_has_a_doc() {
     holds(
         every_module_says_what_it_is,
-        &[
-            (CODE, "use std::fmt;"),
-            (CODE, "//!\nuse std::fmt;"),
-            (CODE, ""),
-        ],
-        &[
-            (CODE, "//! Reads plans from TOML.\nuse std::fmt;"),
-            ("crates/archive/build.rs", "fn main() {}"),
-        ],
+        r#"
+            CODE: use std::fmt;
+            CODE: //!\nuse std::fmt;
+            CODE: \n
+        "#,
+        r#"
+            CODE: //! Reads plans from TOML.\nuse std::fmt;
+            crates/archive/build.rs: fn main() {}
+        "#,
     );
 }
 
@@ -456,30 +398,24 @@ fn every_module_has_a_doc() {
 fn every_link_leads_somewhere() {
     holds(
         links_lead_somewhere,
-        &[
-            ("docs/FORMAT.md", "see [it](absent.md)"),
-            ("docs/FORMAT.md", "see [it](../absent.md#plans)"),
-            ("README.md", "![the report](docs/absent.png)"),
-            ("README.md", "<img src=\"docs/absent.png\">"),
-            ("README.md", "[out](../../elsewhere.md)"),
-        ],
-        &[
-            (
-                "docs/FORMAT.md",
-                "[itself](FORMAT.md#json), [folder](../docs), [up](../docs/FORMAT.md)",
-            ),
-            (
-                "README.md",
-                "[TPC](https://www.tpc.org) and [below](#below)",
-            ),
-        ],
+        r#"
+            docs/FORMAT.md: see [it](absent.md)
+            docs/FORMAT.md: see [it](../absent.md#plans)
+            README.md: ![the report](docs/absent.png)
+            README.md: <img src="docs/absent.png">
+            README.md: [out](../../elsewhere.md)
+        "#,
+        r#"
+            docs/FORMAT.md: [itself](FORMAT.md#json), [folder](../docs), [up](../docs/FORMAT.md)
+            README.md: [TPC](https://www.tpc.org) and [below](#below)
+        "#,
     );
 }
 
 #[test]
 fn no_work_is_left_in_comments() {
     let (one, other) = (["// TO", "DO: later"].concat(), ["# FIX", "ME"].concat());
-    holds(
+    holds_samples(
         nothing_is_left_to_do,
         &[(CODE, &one), ("Makefile", &other)],
         &[(CODE, "// what there is to do")],
@@ -490,11 +426,13 @@ fn no_work_is_left_in_comments() {
 fn the_changelog_has_an_unreleased_section() {
     holds(
         changes_have_a_place,
-        &[
-            ("CHANGELOG.md", "# Changelog\n\n## 0.1.0\n"),
-            ("docs/CHANGELOG.md", "## Unreleased\n"),
-        ],
-        &[("CHANGELOG.md", "# Changelog\n\n## Unreleased\n")],
+        r#"
+            CHANGELOG.md: # Changelog\n\n## 0.1.0\n
+            docs/CHANGELOG.md: ## Unreleased\n
+        "#,
+        r#"
+            CHANGELOG.md: # Changelog\n\n## Unreleased\n
+        "#,
     );
 }
 

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use crate::common::words;
 use archive::{Archive, Ended, PlannedLook, Point, PointKey, Run, RunName, RunState, Until};
 use common::{Ended as Exited, TINY, Workspace, points, repository};
 use host::SystemClock;
@@ -17,6 +18,7 @@ use lab::study::{self, Side, Stopping, StudyOptions};
 use lab::{LabError, Observer, Registry};
 use load::Progress;
 use serde_json::Value;
+use testing::Says;
 use workload::Library;
 
 const PLAN: &str = "name = \"siesta\"\nsample_ms = 10\nrepeat = 5\n\
@@ -77,10 +79,8 @@ impl Stopping for Report {
         let pairs = a.points.len() as u32;
         let until = |run: &Run| run.study.clone().unwrap().until.unwrap();
         // The verdict uses the looks recorded in the runs.
-        assert_eq!(
-            (b.points.len() as u32, until(a).pairs_seen()),
-            (pairs, pairs)
-        );
+        assert_eq!(b.points.len() as u32, pairs);
+        assert_eq!(until(a).pairs_seen(), pairs);
         assert_eq!(until(a), until(b));
         self.looks_at.push(pairs);
         self.answered_at == Some(pairs)
@@ -137,10 +137,9 @@ impl Measured {
         let [a, b] =
             ["s-a", "s-b"].map(|label| archive.load_run(&RunName::Label(label.into())).unwrap());
         let until = |run: &Run| run.study.clone().unwrap().until.unwrap();
-        assert_eq!(
-            (until(&a), a.repetitions, a.points_planned),
-            (until(&b), b.repetitions, b.points_planned)
-        );
+        assert_eq!(until(&a), until(&b));
+        assert_eq!(a.repetitions, b.repetitions);
+        assert_eq!(a.points_planned, b.points_planned);
         assert_eq!((&a.reasons, a.state), (&Vec::new(), b.state));
         (a.clone(), until(&a))
     }
@@ -167,19 +166,15 @@ fn a_study_stops_at_the_look_that_answers_it() {
     let _alone = ONE_STUDY.lock().unwrap_or_else(PoisonError::into_inner);
     let (study, ended) = Measured::study(None, |report, _| report.answered_at = Some(3));
     ended.unwrap();
-    assert_eq!(
-        (&study.report.looks_at[..], &study.report.planned[..]),
-        (&[2, 3][..], &[5][..])
-    );
+    assert_eq!(study.report.looks_at, [2, 3]);
+    assert_eq!(study.report.planned, [5]);
     let (run, until) = study.recorded();
-    assert_eq!(
-        (until.taken, until.ended, until.elapsed_s),
-        (2, Some(Ended::Answered), 6.0)
-    );
-    assert_eq!(
-        (run.state, run.repetitions, run.points_planned),
-        (RunState::Complete, 3, 3)
-    );
+    assert_eq!(until.taken, 2);
+    assert_eq!(until.ended, Some(Ended::Answered));
+    assert_eq!(until.elapsed_s, 6.0);
+    assert_eq!(run.state, RunState::Complete);
+    assert_eq!(run.repetitions, 3);
+    assert_eq!(run.points_planned, 3);
     assert_eq!((until.looks.len(), until.looks[1].spent), (3, 0.6));
 }
 
@@ -190,10 +185,9 @@ fn a_study_without_an_answer_takes_all_pairs_and_no_more() {
     ended.unwrap();
     assert_eq!(study.report.looks_at, [2, 3, 5]);
     let (run, until) = study.recorded();
-    assert_eq!(
-        (until.taken, until.ended, run.points.len()),
-        (3, Some(Ended::Pairs), 5)
-    );
+    assert_eq!(until.taken, 3);
+    assert_eq!(until.ended, Some(Ended::Pairs));
+    assert_eq!(run.points.len(), 5);
 }
 
 #[test]
@@ -201,15 +195,12 @@ fn a_bound_of_time_plans_fewer_pairs_after_the_first() {
     let _alone = ONE_STUDY.lock().unwrap_or_else(PoisonError::into_inner);
     let (study, ended) = Measured::study(Some(8.0), |_, _| {});
     ended.unwrap();
-    assert_eq!(
-        (&study.report.planned[..], &study.report.looks_at[..]),
-        (&[4][..], &[2, 4][..])
-    );
+    assert_eq!(study.report.planned, [4]);
+    assert_eq!(study.report.looks_at, [2, 4]);
     let (run, until) = study.recorded();
-    assert_eq!(
-        (until.ended, run.repetitions, run.state),
-        (Some(Ended::Time), 4, RunState::Complete)
-    );
+    assert_eq!(until.ended, Some(Ended::Time));
+    assert_eq!(run.repetitions, 4);
+    assert_eq!(run.state, RunState::Complete);
 }
 
 /// Three pairs as slow as the first would fit; five actual ones do.
@@ -218,15 +209,12 @@ fn the_last_look_is_put_off_while_the_time_allows() {
     let _alone = ONE_STUDY.lock().unwrap_or_else(PoisonError::into_inner);
     let (study, ended) = Measured::study(Some(30.0), |report, _| report.slow_start_s = 8);
     ended.unwrap();
-    assert_eq!(
-        (&study.report.planned[..], &study.report.looks_at[..]),
-        (&[3, 5][..], &[2, 5][..])
-    );
+    assert_eq!(study.report.planned, [3, 5]);
+    assert_eq!(study.report.looks_at, [2, 5]);
     let (run, until) = study.recorded();
-    assert_eq!(
-        (until.ended, run.points.len(), until.looks.len()),
-        (Some(Ended::Pairs), 5, 2)
-    );
+    assert_eq!(until.ended, Some(Ended::Pairs));
+    assert_eq!(run.points.len(), 5);
+    assert_eq!(until.looks.len(), 2);
 }
 
 #[test]
@@ -251,10 +239,9 @@ fn a_study_is_resumed_between_two_looks() {
         "{ended:?}"
     );
     let (run, until) = study.recorded();
-    assert_eq!(
-        (until.taken, until.elapsed_s, run.state),
-        (1, 4.0, RunState::Interrupted)
-    );
+    assert_eq!(until.taken, 1);
+    assert_eq!(until.elapsed_s, 4.0);
+    assert_eq!(run.state, RunState::Interrupted);
     // Until the next look, only the pairs of the last one count.
     let archive = Archive::open_read_only(&study.archive).unwrap();
     let load = |label: &str| archive.load_run(&RunName::Label(label.into())).unwrap();
@@ -282,15 +269,12 @@ fn a_study_is_resumed_between_two_looks() {
         &mut study.observed,
     )
     .unwrap();
-    assert_eq!(
-        (&study.report.looks_at[..], &study.report.planned[..]),
-        (&[2, 3, 5][..], &[5][..])
-    );
+    assert_eq!(study.report.looks_at, [2, 3, 5]);
+    assert_eq!(study.report.planned, [5]);
     let (run, until) = study.recorded();
-    assert_eq!(
-        (until.taken, until.ended, run.points.len()),
-        (3, Some(Ended::Answered), 5)
-    );
+    assert_eq!(until.taken, 3);
+    assert_eq!(until.ended, Some(Ended::Answered));
+    assert_eq!(run.points.len(), 5);
     assert_eq!(until.elapsed_s, 4.0 + 5.0);
 }
 
@@ -300,21 +284,11 @@ fn mock(workspace: &Workspace, more: &[&str]) -> Exited {
         repository("bench/aa/mock.toml"),
         repository("bench/aa/library"),
     );
-    let fixed = [
-        "ab",
-        plan.to_str().unwrap(),
-        "--library",
-        library.to_str().unwrap(),
-        "--target",
-        "mock:?service_us=2000&wait=sleep",
-        "--set",
-        "step.seconds=0.2",
-    ];
+    let fixed = words(
+        "ab {} --library {} --target mock:?service_us=2000&wait=sleep --set step.seconds=0.2",
+        &[plan.to_str().unwrap(), library.to_str().unwrap()],
+    );
     workspace.dbdyno(&[&fixed, more].concat())
-}
-
-fn json(text: &str) -> Value {
-    serde_json::from_str(text).unwrap()
 }
 
 /// A hundred times slower exceeds any noise, and the first look finds it.
@@ -325,30 +299,21 @@ fn a_handicap_is_found_at_the_first_look_and_the_archive_agrees() {
     let how = ["--pairs", "12", "--name", "slow", "--json"];
     let ended = mock(&workspace, &[&handicap[..], &how].concat());
     assert_eq!(ended.status, 0, "{}", ended.stderr);
-    for said in [
+    ended.stderr.says_all(&[
         "looks after 7 and 12 pairs",
         "a pair takes ",
         "look 1 of 2, after 7 pairs: 1 of 1 primary metrics answered",
         "at most 24 of 24 points",
-    ] {
-        assert!(ended.stderr.contains(said), "{said}: {}", ended.stderr);
-    }
-    let compared = json(&ended.stdout);
+    ]);
+    let compared = ended.json();
     let looks = &compared["looks"];
-    assert_eq!(
-        (
-            &looks["taken"],
-            &looks["planned"],
-            &looks["ended"],
-            &looks["answered"]
-        ),
-        (&1.into(), &2.into(), &"answered".into(), &true.into())
-    );
+    assert_eq!(looks["taken"], 1);
+    assert_eq!(looks["planned"], 2);
+    assert_eq!(looks["ended"], "answered");
+    assert_eq!(looks["answered"], true);
     let primary = &compared["metrics"][0];
-    assert_eq!(
-        (&primary["verdict"], &primary["rank_p"]),
-        (&"worse".into(), &Value::Null)
-    );
+    assert_eq!(primary["verdict"], "worse");
+    assert_eq!(primary["rank_p"], Value::Null);
     assert_eq!(primary["values_b"].as_array().unwrap().len(), 7);
     // The level exceeds 95 %, because a further look was planned.
     assert!(
@@ -356,28 +321,20 @@ fn a_handicap_is_found_at_the_first_look_and_the_archive_agrees() {
         "{primary:#}"
     );
 
-    let later = workspace.fine(&["compare", "slow-a", "slow-b", "--json"]);
-    assert_eq!(json(&later.stdout), compared);
-    let text = workspace.fine(&["compare", "slow-a", "slow-b"]).stdout;
+    let later = workspace.fine("compare slow-a slow-b --json");
+    assert_eq!(later.json(), compared);
+    let text = workspace.fine("compare slow-a slow-b").stdout;
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(
-        text.contains("7 pairs of at most 12") && text.contains("Stopped at look 1 of 2"),
-        "{text}"
-    );
+    text.says_all(&["7 pairs of at most 12", "Stopped at look 1 of 2"]);
     assert!(text.contains("all looks together 95 %"), "{text}");
-    workspace.fine(&["report", "slow-b", "--against", "slow-a", "-o", "page.html"]);
-    let page = std::fs::read_to_string(workspace.path("page.html")).unwrap();
+    let page = workspace.page("slow-b --against slow-a");
     assert!(page.contains("Stopped at look 1 of 2"));
     let exported = workspace.export("slow-a");
     let until = &exported["run"]["study"]["until"];
-    assert_eq!(
-        (&until["effect_pct"], &until["taken"]),
-        (&50.0.into(), &1.into())
-    );
-    assert_eq!(
-        (&exported["run"]["repetitions"], &exported["run"]["valid"]),
-        (&7.into(), &true.into())
-    );
+    assert_eq!(until["effect_pct"], 50.0);
+    assert_eq!(until["taken"], 1);
+    assert_eq!(exported["run"]["repetitions"], 7);
+    assert_eq!(exported["run"]["valid"], true);
 }
 
 /// Too few pairs for any verdict, so that no look can stop it.
@@ -391,11 +348,9 @@ fn equal_sides_are_measured_to_the_end_and_an_effect_out_of_reach_is_refused() {
         ],
     );
     assert_eq!(ended.status, 0, "{}", ended.stderr);
-    let compared = json(&ended.stdout);
-    assert_eq!(
-        (&compared["looks"]["ended"], &compared["repetitions_a"]),
-        (&"pairs".into(), &5.into())
-    );
+    let compared = ended.json();
+    assert_eq!(compared["looks"]["ended"], "pairs");
+    assert_eq!(compared["repetitions_a"], 5);
     assert_eq!(compared["metrics"][0]["verdict"], "inconclusive");
     // Five pairs are too few for a scatter, six are enough.
     let six = mock(&workspace, &["--pairs", "6", "--name", "six"]);
@@ -407,13 +362,12 @@ fn equal_sides_are_measured_to_the_end_and_an_effect_out_of_reach_is_refused() {
     let refused = mock(&workspace, &looks_at);
     assert_eq!(refused.status, 2, "{}", refused.stderr);
     let sentence = refused.sentence();
-    assert!(
-        sentence.contains("6 pairs would find an effect of")
-            && sentence.contains("not one of 0.001 %")
-            && sentence.contains("--yes"),
-        "{sentence}"
-    );
-    let runs = workspace.fine(&["list", "runs"]).stdout;
+    sentence.says_all(&[
+        "6 pairs would find an effect of",
+        "not one of 0.001 %",
+        "--yes",
+    ]);
+    let runs = workspace.fine("list runs").stdout;
     assert!(!runs.contains("more-a"), "{runs}");
 }
 
@@ -435,25 +389,16 @@ fn slices_stop_early_too() {
     );
     let five = format!("step.script={}", workspace.path("five.toml").display());
     let url = workspace.url("sqlite", "one.db");
-    let how = [
-        "--interleave",
-        "100ms",
-        "--until",
-        "20%",
-        "--pairs",
-        "9",
-        "--name",
-        "s",
-        "--json",
-    ];
+    let how = words(
+        "--interleave 100ms --until 20% --pairs 9 --name s --json",
+        &[],
+    );
     let ended =
         workspace.dbdyno(&[&["ab", &plan, "--target", &url, "--b", &five], &how[..]].concat());
     assert_eq!(ended.status, 0, "{}", ended.stderr);
-    let compared = json(&ended.stdout);
-    assert_eq!(
-        (&compared["slice_ms"], &compared["looks"]["taken"]),
-        (&100.into(), &1.into())
-    );
+    let compared = ended.json();
+    assert_eq!(compared["slice_ms"], 100);
+    assert_eq!(compared["looks"]["taken"], 1);
     assert_eq!(compared["metrics"][0]["verdict"], "worse");
     let exported = workspace.export("s-b");
     assert!(points(&exported).len() < 9 && exported["run"]["valid"] == true);
@@ -467,24 +412,19 @@ fn a_killed_study_is_resumed_with_its_looks() {
     let begun = [
         "ab", &plan, "--target", &url, "--until", "50%", "--pairs", "8", "--name", "cut",
     ];
-    let mut child = workspace
-        .command(&begun)
-        .stdout(std::process::Stdio::null())
-        .stderr(std::process::Stdio::null())
-        .spawn()
-        .unwrap();
+    let mut child = workspace.begin(&begun);
     // The kill comes after the first committed point.
     for _ in 0..400 {
         std::thread::sleep(Duration::from_millis(25));
-        let exported = workspace.dbdyno(&["export", "cut-a"]);
-        if exported.status == 0 && !points(&json(&exported.stdout)).is_empty() {
+        let exported = workspace.dbdyno("export cut-a");
+        if exported.status == 0 && !points(&exported.json()).is_empty() {
             break;
         }
     }
     child.kill().unwrap();
     child.wait().unwrap();
     assert!(points(&workspace.export("cut-a")).len() < 8);
-    let resumed = json(&workspace.fine(&["ab", "--resume", "cut", "--json"]).stdout);
+    let resumed = workspace.json("ab --resume cut --json");
     let looks = &resumed["looks"];
     assert!(
         looks["taken"].as_u64().unwrap() >= 1 && looks["ended"].is_string(),
@@ -493,32 +433,31 @@ fn a_killed_study_is_resumed_with_its_looks() {
     let pairs = resumed["repetitions_a"].as_u64().unwrap();
     for run in ["cut-a", "cut-b"] {
         let exported = workspace.export(run);
-        assert_eq!(
-            (points(&exported).len() as u64, &exported["run"]["valid"]),
-            (pairs, &true.into())
-        );
+        assert_eq!(points(&exported).len() as u64, pairs);
+        assert_eq!(exported["run"]["valid"], true);
     }
 }
 
 #[test]
 fn unreachable_effects_are_announced_before_the_study() {
     let workspace = Workspace::new();
-    let cases: [(&[&str], &str); 8] = [
-        (&["--until", "0"], "above 0 and below 100"),
-        (&["--until", "100%"], "above 0 and below 100"),
-        (&["--until", "soon"], "a percentage"),
-        (&["--until", "2%"], "lies within the band of ±2 %"),
-        (&["--until", "5%", "--band", "8%"], "or a smaller --band"),
-        (&["--until", "5%", "--band", "learned"], "not learned"),
-        (&["--within", "5m"], "--until"),
-        (&["--until", "5%", "--within", "a while"], "such as 100ms"),
-    ];
-    for (arguments, expected) in cases {
-        let ended = mock(&workspace, arguments);
-        assert_eq!(ended.status, 2, "{arguments:?}: {}", ended.stderr);
+    for (arguments, expected) in testing::rows(
+        "
+        --until 0                     => above 0 and below 100
+        --until 100%                  => above 0 and below 100
+        --until soon                  => a percentage
+        --until 2%                    => lies within the band of ±2 %
+        --until 5% --band 8%          => or a smaller --band
+        --until 5% --band learned     => not learned
+        --within 5m                   => --until
+        --until 5% --within soon      => such as 100ms
+        ",
+    ) {
+        let ended = mock(&workspace, &words(arguments, &[]));
+        assert_eq!(ended.status, 2, "{arguments}: {}", ended.stderr);
         assert!(
             ended.stderr.contains(expected),
-            "{arguments:?}: {}",
+            "{arguments}: {}",
             ended.stderr
         );
     }

@@ -12,6 +12,7 @@ use common::{Workspace, repository};
 use disk::Disk;
 use loop_device::LoopDevice;
 use serde_json::Value;
+use testing::Says;
 
 const FAILED: i32 = 157;
 
@@ -35,23 +36,28 @@ fn the_list_of_the_published_appendix_is_printed() {
 #[test]
 fn errors_end_with_the_status_that_wrappers_know() {
     let workspace = Workspace::new();
-    let file = workspace.file("p.txt", "sd=sd1,lun=f\nwd=wd1,sd=sd1,xf=(4k,50)\n");
-    let right = workspace.file("r.txt", "sd=sd1,lun=f\nrd=rd1,sd=sd1,iorate=max\n");
-    for (arguments, said) in [
-        (
-            vec!["-f", &file, "-s"],
-            "p.txt:2: xf=(4k,50): the percentages of sizes add up to 50; they must add up to 100",
-        ),
-        (vec!["-f", "none.txt"], "none.txt cannot be read"),
-        (vec!["-f", &right, "-e", "3", "-i", "2"], "elapsed=3"),
-        (vec!["-f", &right, "-q"], "the option -q is unknown"),
-        (vec![], "no parameter file is named"),
-    ] {
-        let ended = workspace.dbdyno(&[&["vdbench"], arguments.as_slice()].concat());
-        assert_eq!(ended.status, FAILED, "{arguments:?}: {}", ended.stderr);
-        assert!(ended.sentence().contains(said), "{}", ended.stderr);
-        assert_eq!(ended.stdout, "");
-    }
+    workspace.file(
+        "p.txt",
+        "sd=sd1,lun=f
+wd=wd1,sd=sd1,xf=(4k,50)
+",
+    );
+    workspace.file(
+        "r.txt",
+        "sd=sd1,lun=f
+rd=rd1,sd=sd1,iorate=max
+",
+    );
+    workspace.refuses(
+        FAILED,
+        "
+        vdbench -f p.txt -s      => p.txt:2: xf=(4k,50): the percentages of sizes add up to 50; they must add up to 100
+        vdbench -f none.txt      => none.txt cannot be read
+        vdbench -f r.txt -e 3 -i 2 => elapsed=3
+        vdbench -f r.txt -q      => the option -q is unknown
+        vdbench                  => no parameter file is named
+        ",
+    );
     assert!(!workspace.path("f").exists(), "nothing was made");
 }
 
@@ -70,16 +76,12 @@ fn a_file_is_carried_out_into_pages_and_the_archive() {
         "{last}"
     );
     assert!(ended.stdout.contains("Starting RD=SD_format"));
-    assert!(
-        ended.stderr.contains("out.d/summary.html"),
-        "{}",
-        ended.stderr
-    );
+    ended.stderr.says("out.d/summary.html");
     assert_eq!(
         std::fs::metadata(workspace.path("f.dat")).unwrap().len(),
         4 << 20
     );
-    let parameters = std::fs::read_to_string(workspace.path("out.d/parmfile.html")).unwrap();
+    let parameters = workspace.text("out.d/parmfile.html");
     assert!(parameters.contains("iorate=(200,max)"));
 
     let exported = workspace.export("last");
@@ -153,24 +155,15 @@ fn a_failed_run_is_reported_and_stored_up_to_its_failure() {
     let file = workspace.file("parm.txt", text);
     std::fs::write(workspace.path("a.dat"), vec![0_u8; 1 << 20]).unwrap();
     std::os::unix::fs::symlink("/dev/full", workspace.path("full")).unwrap();
-    let ended = workspace.dbdyno(&["vdbench", "-f", &file]);
-    assert_eq!(ended.status, FAILED, "{}", ended.stderr);
+    let ended = workspace.ends(FAILED, &["vdbench", "-f", &file]);
     let sentence = ended.sentence();
-    assert!(
-        sentence.contains("SD sd2") && sentence.contains("device is full"),
-        "{sentence}"
-    );
-    let runs = workspace.fine(&["list", "runs"]).stdout;
-    assert!(
-        runs.contains("interrupted") && runs.contains("2/3"),
-        "{runs}"
-    );
-    let resumed = workspace.dbdyno(&["run", "--resume", "last"]);
-    assert_eq!(resumed.status, 2);
+    sentence.says_all(&["SD sd2", "device is full"]);
+    let runs = workspace.fine("list runs").stdout;
+    runs.says_all(&["interrupted", "2/3"]);
+    let resumed = workspace.ends(2, "run --resume last");
     let sentence = resumed.sentence();
     assert!(sentence.contains("run the file again"), "{sentence}");
-    workspace.fine(&["report", "last", "-o", "page.html"]);
-    let page = std::fs::read_to_string(workspace.path("page.html")).unwrap();
+    let page = workspace.page("last");
     assert!(page.contains("Run the parameter file again") && !page.contains("run --resume"));
 }
 
@@ -183,8 +176,7 @@ fn the_files_of_a_list_are_checked_on_request() {
     std::fs::write(workspace.path("a.dat"), vec![7_u8; 1 << 20]).unwrap();
     let options = ["vdbench", "--check", "-f", &file, "-s"];
     workspace.fine(&["vdbench", "-f", &file, "-s"]);
-    let refused = workspace.dbdyno(&options);
-    assert_eq!(refused.status, FAILED, "{}", refused.stderr);
+    let refused = workspace.ends(FAILED, &options);
     assert!(refused.sentence().contains("SD sd2"), "{}", refused.stderr);
     std::fs::write(workspace.path("b.dat"), vec![7_u8; 1 << 20]).unwrap();
     let fine = workspace.fine(&options);
@@ -207,14 +199,13 @@ fn parameter_files_are_of_a_kind_and_size() {
     let fifo = workspace.path("fifo").display().to_string();
     let made = std::process::Command::new("mkfifo").arg(&fifo).status();
     assert!(made.unwrap().success());
-    for (path, said) in [
-        ("/dev/zero", "is larger than 4 MiB"),
-        (&fifo, "it is a FIFO"),
-    ] {
-        let refused = workspace.dbdyno(&["vdbench", "-f", path, "-s"]);
-        assert_eq!(refused.status, FAILED, "{}", refused.stderr);
-        assert!(refused.sentence().contains(said), "{}", refused.stderr);
-    }
+    workspace.refuses(
+        FAILED,
+        "
+        vdbench -f /dev/zero -s => is larger than 4 MiB
+        vdbench -f fifo -s      => it is a FIFO
+        ",
+    );
 }
 
 #[test]
@@ -225,13 +216,8 @@ fn pages_are_written_over_nothing_of_others() {
     std::fs::create_dir(workspace.path("out")).unwrap();
     let own = workspace.path("out/summary.html");
     std::fs::write(&own, "<title>My holiday</title>").unwrap();
-    let refused = workspace.dbdyno(&["vdbench", "-f", &file, "-o", "out"]);
-    assert_eq!(refused.status, FAILED, "{}", refused.stderr);
-    assert!(
-        refused.sentence().contains("not a page of dbdyno"),
-        "{}",
-        refused.stderr
-    );
+    let refused = workspace.ends(FAILED, &["vdbench", "-f", &file, "-o", "out"]);
+    refused.sentence().says("not a page of dbdyno");
     assert_eq!(
         std::fs::read_to_string(own).unwrap(),
         "<title>My holiday</title>"
@@ -290,44 +276,28 @@ fn two_runs_are_compared_with_device_and_array() {
     let options = ["report", "2", "--against", "1", "-o", &page];
     workspace.fine(&[&options[..], &array[..]].concat());
     let page = std::fs::read_to_string(page).unwrap();
-    for part in [
+    page.says_all(&[
         "Before and after: storage I/O times",
         "Storage, below the database",
         "read, at the array",
         "Too few repetitions for a verdict",
-    ] {
-        assert!(page.contains(part), "{part}");
-    }
+    ]);
     // The sizes differ, as intended.
-    let compared = workspace.fine(&["compare", "1", "2", "--anyway"]).stdout;
-    assert!(
-        compared.contains("Before and after: storage I/O times"),
-        "{compared}"
-    );
+    let compared = workspace.fine("compare 1 2 --anyway").stdout;
+    compared.says("Before and after: storage I/O times");
     assert!(compared.contains("write, service time"), "{compared}");
 
     let wrong = workspace.file(
         "wrong.csv",
         "run,operation,up_to_us,count\nrd9,read,125,40\n",
     );
-    let refused = workspace.dbdyno(&["report", "2", "--array", &wrong]);
-    assert_eq!(refused.status, 2, "{}", refused.stderr);
-    assert!(
-        refused
-            .sentence()
-            .contains("line 2: \"rd9\" matches 0 points"),
-        "{}",
-        refused.stderr
-    );
+    let refused = workspace.ends(2, &["report", "2", "--array", &wrong]);
+    refused.sentence().says("line 2: \"rd9\" matches 0 points");
     let fifo = workspace.path("fifo").display().to_string();
     let made = std::process::Command::new("mkfifo").arg(&fifo).status();
     assert!(made.unwrap().success());
     let waits = workspace.dbdyno(&["report", "2", "--array", &fifo]);
-    assert!(
-        waits.sentence().contains("it is a FIFO"),
-        "{}",
-        waits.stderr
-    );
+    waits.sentence().says("it is a FIFO");
 }
 
 #[test]
@@ -374,14 +344,10 @@ fn a_test_below_the_database_says_that_its_disk_is_full() {
     let plan = "name = \"below\"\n[[step]]\nuse = \"library\"\ntests = [\"D112\"]\njobs = [2]\n\
         size = \"quick\"\nmode = \"time\"\nseconds = 2\n";
     let plan = workspace.file("below.toml", plan);
-    let ended = workspace.dbdyno(&["run", &plan, "--target", &data, "--yes"]);
-    assert_eq!(ended.status, 3, "{}", ended.stderr);
+    workspace.ends(3, &["run", &plan, "--target", &data, "--yes"]);
     let point = common::points(&workspace.export("last"))[0].clone();
     let reasons = point["reasons"].to_string();
-    assert!(
-        reasons.contains("file system") && reasons.contains("is full"),
-        "{reasons}"
-    );
+    reasons.says_all(&["file system", "is full"]);
     let folder = disk.path("").display().to_string();
     let workspace = format!("the temporary file in {}", folder.trim_end_matches('/'));
     assert!(reasons.contains(&workspace), "{reasons}");
@@ -398,20 +364,11 @@ fn the_profile_is_listed_and_writes_over_no_file_unasked() {
     assert!(listed.contains("RD=small4_large2; I/O rate: Uncontrolled MAX; elapsed=30"));
     assert!(!path.exists(), "nothing is made");
     std::fs::write(&path, "precious").unwrap();
-    let refused = workspace.dbdyno(&profile);
-    assert_eq!(refused.status, FAILED);
-    assert!(
-        refused.sentence().contains("add --force"),
-        "{}",
-        refused.stderr
-    );
+    let refused = workspace.ends(FAILED, &profile);
+    refused.sentence().says("add --force");
     assert_eq!(std::fs::read(&path).unwrap(), b"precious");
-    let without = workspace.dbdyno(&["vdbench", "--profile", "database", "size=8m", "-s"]);
-    assert!(
-        without.sentence().contains("give lun=VALUE"),
-        "{}",
-        without.stderr
-    );
+    let without = workspace.dbdyno("vdbench --profile database size=8m -s");
+    without.sentence().says("give lun=VALUE");
 }
 
 #[test]
@@ -474,21 +431,11 @@ fn unsearchable_lists_are_refused_before_any_work() {
     let workspace = Workspace::new();
     let text = "sd=sd1,lun=f,size=1m\nrd=rd1,sd=sd1,iorate=200,elapsed=2\n";
     let file = workspace.file("parm.txt", text);
-    let refused = workspace.dbdyno(&["vdbench", "--slo", "fast", "-f", &file]);
-    assert_eq!(refused.status, FAILED);
-    assert!(
-        refused.sentence().contains("such as p95=50ms"),
-        "{}",
-        refused.stderr
-    );
+    let refused = workspace.ends(FAILED, &["vdbench", "--slo", "fast", "-f", &file]);
+    refused.sentence().says("such as p95=50ms");
     let curve = workspace.file("curve.txt", &text.replace("iorate=200", "iorate=curve"));
-    let refused = workspace.dbdyno(&["vdbench", "--slo", "p99=1ms", "-f", &curve, "-s"]);
-    assert_eq!(refused.status, FAILED);
-    assert!(
-        refused.sentence().contains("cannot be searched"),
-        "{}",
-        refused.stderr
-    );
+    let refused = workspace.ends(FAILED, &["vdbench", "--slo", "p99=1ms", "-f", &curve, "-s"]);
+    refused.sentence().says("cannot be searched");
     assert!(!workspace.path("f").exists(), "nothing was made");
 }
 
@@ -522,12 +469,7 @@ fn a_journal_alone_is_verified_after_a_kill() {
     let text = "sd=sd1,lun=f,size=1m\nwd=wd1,sd=sd1,rdpct=0\nwd=wd2,sd=sd1\n\
         rd=rd1,wd=wd1,iorate=max,elapsed=600\nrd=rd2,wd=wd2,iorate=max,elapsed=600\n";
     let file = workspace.file("parm.txt", text);
-    let mut child = workspace
-        .command(&["vdbench", "-f", &file, "-v", "-j"])
-        .stdout(std::process::Stdio::null())
-        .stderr(std::process::Stdio::null())
-        .spawn()
-        .unwrap();
+    let mut child = workspace.begin(&["vdbench", "-f", &file, "-v", "-j"]);
     let entries = || std::fs::metadata(workspace.path("sd1.jnl")).map_or(0, |file| file.len() / 16);
     let begin = std::time::Instant::now();
     while entries() < 500 && begin.elapsed().as_secs() < 60 {
@@ -541,36 +483,27 @@ fn a_journal_alone_is_verified_after_a_kill() {
     let said = "journal of SD sd1 recovered: ";
     for _ in 0..2 {
         let ended = workspace.fine(&recover);
-        for part in [
+        ended.stdout.says_all(&[
             said,
             " blocks verified, 0 corrupted; ",
             "completed successfully",
-        ] {
-            assert!(ended.stdout.contains(part), "{part}: {}", ended.stdout);
-        }
-        let summary = std::fs::read_to_string(workspace.path("output/summary.html")).unwrap();
+        ]);
+        let summary = workspace.text("output/summary.html");
         assert!(
             summary.contains(said) && !summary.contains("avg_"),
             "{summary}"
         );
         let exported = workspace.export("last");
         assert_eq!(exported["run"]["valid"], true, "{exported}");
-        let [point] = common::points(&exported) else {
-            panic!("{exported}");
-        };
+        let point = common::only_point(&exported);
         assert_eq!(point["test"], "rd1");
         assert!(point["operations"].is_null() && point["operations_per_s"].is_null());
         assert!(point["notes"].to_string().contains(said), "{point}");
     }
 
     std::fs::write(workspace.path("f"), vec![7; 1 << 20]).unwrap();
-    let ended = workspace.dbdyno(&recover);
-    assert_eq!(ended.status, FAILED, "{}", ended.stderr);
-    assert!(
-        ended.sentence().contains("not a block of dbdyno"),
-        "{}",
-        ended.stderr
-    );
+    let ended = workspace.ends(FAILED, &recover);
+    ended.sentence().says("not a block of dbdyno");
     assert_eq!(workspace.export("last")["run"]["valid"], false);
 }
 
@@ -590,8 +523,7 @@ fn the_message_of_the_system_appears_once() {
         vec!["vdbench", "-f", "none.txt"],
         vec!["vdbench", "-f", &pattern, "-o", "f/x"],
     ] {
-        let ended = workspace.dbdyno(&arguments);
-        assert_eq!(ended.status, FAILED, "{}", ended.stderr);
+        let ended = workspace.ends(FAILED, &arguments);
         let sentence = ended.sentence();
         let causes = sentence.matches("(os error ").count();
         assert_eq!(causes, 1, "{arguments:?}: {sentence}");

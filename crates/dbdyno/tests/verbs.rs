@@ -6,6 +6,7 @@ mod common;
 
 use common::{TINY, Workspace, need_duckdb, points};
 use serde_json::json;
+use testing::Says;
 
 /// Tests with and without a device.
 const STORAGE: &str = "name = \"storage\"\n[[step]]\nuse = \"library\"\n\
@@ -14,18 +15,12 @@ const STORAGE: &str = "name = \"storage\"\n[[step]]\nuse = \"library\"\n\
 #[test]
 fn a_run_is_measured_listed_exported_and_reported() {
     let workspace = Workspace::new();
-    let first = workspace.run(TINY, &["--name", "before", "--seed", "7"]);
-    assert_eq!(first.status, 0, "{}", first.stderr);
+    let first = workspace.measure(TINY, "--name before --seed 7");
     assert!(first.stdout.contains("Scorecard"), "{}", first.stdout);
-    assert!(
-        first
-            .stderr
-            .contains("run before: 1 of 1 points to measure")
-    );
-    let second = workspace.run(TINY, &["--repeat", "2", "--set", "step.1.jobs=[1,2]"]);
-    assert_eq!(second.status, 0, "{}", second.stderr);
+    first.stderr.says("run before: 1 of 1 points to measure");
+    workspace.measure(TINY, "--repeat 2 --set step.1.jobs=[1,2]");
 
-    let runs = workspace.fine(&["list", "runs"]).stdout;
+    let runs = workspace.fine("list runs").stdout;
     let lines: Vec<Vec<&str>> = runs
         .lines()
         .map(|l| l.split_whitespace().collect())
@@ -58,13 +53,8 @@ fn a_run_is_measured_listed_exported_and_reported() {
 #[test]
 fn every_form_of_export_holds_every_point() {
     let workspace = Workspace::new();
-    assert_eq!(
-        workspace.run(TINY, &["--set", "step.jobs=[1, 2]"]).status,
-        0
-    );
-    let csv = workspace
-        .fine(&["export", "last", "--format", "csv"])
-        .stdout;
+    workspace.measure(TINY, &["--set", "step.jobs=[1, 2]"]);
+    let csv = workspace.fine("export last --format csv").stdout;
     assert_eq!(csv.lines().count(), 3, "{csv}");
     let heads: Vec<&str> = csv.lines().next().unwrap().split(',').collect();
     for name in [
@@ -75,9 +65,7 @@ fn every_form_of_export_holds_every_point() {
     ] {
         assert!(heads.contains(&name), "{name} is no column of the CSV");
     }
-    let markdown = workspace
-        .fine(&["export", "last", "--format", "markdown"])
-        .stdout;
+    let markdown = workspace.fine("export last --format markdown").stdout;
     let rows = markdown
         .lines()
         .filter(|l| l.starts_with('|') && l.contains("T132"));
@@ -98,18 +86,18 @@ fn every_form_of_export_holds_every_point() {
 #[test]
 fn a_report_shows_one_run_or_a_comparison() {
     let workspace = Workspace::new();
-    assert_eq!(workspace.run(TINY, &["--name", "before"]).status, 0);
-    assert_eq!(workspace.run(TINY, &["--name", "after"]).status, 0);
-    workspace.fine(&["report", "after"]);
-    let alone = std::fs::read_to_string(workspace.path("dbdyno-report.html")).unwrap();
+    workspace.measure(TINY, "--name before");
+    workspace.measure(TINY, "--name after");
+    workspace.fine("report after");
+    let alone = workspace.text("dbdyno-report.html");
     assert!(alone.contains("after") && !alone.contains("HP ProLiant DL980"));
-    let reference = workspace.fine(&["list", "references"]).stdout;
+    let reference = workspace.fine("list references").stdout;
     assert!(reference.contains("ref:dl980-violin"), "{reference}");
     let against = ["--against", "ref:dl980-violin", "--against", "before"];
     let page = ["report", "after", "-o", "beside.html"];
     let ended = workspace.fine(&[&page[..], &against].concat());
     assert_eq!(ended.stderr, "beside.html written\n");
-    let beside = std::fs::read_to_string(workspace.path("beside.html")).unwrap();
+    let beside = workspace.text("beside.html");
     assert!(beside.contains("DL980") && beside.contains("before"));
     assert!(beside.ends_with("</html>\n") || beside.ends_with("</html>"));
 }
@@ -117,23 +105,19 @@ fn a_report_shows_one_run_or_a_comparison() {
 #[test]
 fn a_label_is_not_used_twice() {
     let workspace = Workspace::new();
-    assert_eq!(workspace.run(TINY, &["--name", "before"]).status, 0);
-    let before = workspace.fine(&["list", "runs"]).stdout;
-    let again = workspace.run(TINY, &["--name", "before"]);
+    workspace.measure(TINY, "--name before");
+    let before = workspace.fine("list runs").stdout;
+    let again = workspace.run(TINY, "--name before");
     assert_eq!(again.status, 2, "{}", again.stderr);
-    assert!(
-        again.sentence().contains("\"before\" is taken"),
-        "{}",
-        again.stderr
-    );
-    assert_eq!(workspace.fine(&["list", "runs"]).stdout, before);
+    again.sentence().says("\"before\" is taken");
+    assert_eq!(workspace.fine("list runs").stdout, before);
 }
 
 #[test]
 fn seeds_decide_random_choices_and_nothing_else() {
     let workspace = Workspace::new();
     for seed in ["3", "3", "4"] {
-        assert_eq!(workspace.run(TINY, &["--seed", seed]).status, 0);
+        workspace.measure(TINY, &["--seed", seed]);
     }
     let [a, b, c] = ["1", "2", "3"].map(|run| points(&workspace.export(run))[0].clone());
     assert_eq!(a["seed"], b["seed"]);
@@ -145,8 +129,7 @@ fn seeds_decide_random_choices_and_nothing_else() {
 fn targets_of_one_engine_are_a_cluster() {
     let workspace = Workspace::new();
     let second = workspace.url("sqlite", "second.db");
-    let ended = workspace.run(TINY, &["--target", &second, "--set", "step.jobs=[2]"]);
-    assert_eq!(ended.status, 0, "{}", ended.stderr);
+    workspace.measure(TINY, &["--target", &second, "--set", "step.jobs=[2]"]);
     let exported = workspace.export("last");
     assert_eq!(exported["targets"].as_array().unwrap().len(), 1);
     assert_eq!(exported["targets"][0]["nodes"], 2);
@@ -159,8 +142,7 @@ fn different_engines_are_targets_of_their_own() {
     need_duckdb();
     let workspace = Workspace::new();
     let duckdb = workspace.url("duckdb", "bench.duckdb");
-    let ended = workspace.run(TINY, &["--target", &duckdb]);
-    assert_eq!(ended.status, 0, "{}", ended.stderr);
+    workspace.measure(TINY, &["--target", &duckdb]);
     let exported = workspace.export("last");
     let of = |p: &serde_json::Value| (p["target"].clone(), p["nodes"].clone());
     let targets: Vec<_> = points(&exported).iter().map(of).collect();
@@ -185,13 +167,7 @@ fn a_capability_that_a_target_lacks_is_missing_with_its_reason() {
     let missing = exported["missing"].as_array().unwrap();
     assert_eq!(missing.len(), 4, "{missing:?}");
     for one in missing {
-        assert!(
-            one["reason"]["text"]
-                .as_str()
-                .unwrap()
-                .contains("in memory"),
-            "{one}"
-        );
+        one["reason"]["text"].as_str().unwrap().says("in memory");
     }
 
     // Quicksort needs a procedural language, which neither engine has.
@@ -205,13 +181,7 @@ fn a_capability_that_a_target_lacks_is_missing_with_its_reason() {
     assert_eq!(missing.len(), 2, "{missing:?}");
     for one in missing {
         assert_eq!(one["test"], "T153");
-        assert!(
-            one["reason"]["text"]
-                .as_str()
-                .unwrap()
-                .contains("procedural"),
-            "{one}"
-        );
+        one["reason"]["text"].as_str().unwrap().says("procedural");
     }
 }
 
@@ -257,7 +227,7 @@ fn shells_and_man_know_the_verbs() {
             "{shell}"
         );
     }
-    workspace.fine(&["manual", "man"]);
+    workspace.fine("manual man");
     for (page, says) in [("dbdyno.1", "oltp"), ("dbdyno-oltp-run.1", "think times")] {
         let text = std::fs::read_to_string(workspace.path("man").join(page)).unwrap();
         assert!(text.contains(says), "{page}: {text}");
@@ -310,7 +280,7 @@ fn the_lists_are_complete() {
     assert!(!workspace.archive().exists(), "a list makes no archive");
     assert!(
         workspace
-            .fine(&["list", "runs"])
+            .fine("list runs")
             .stdout
             .starts_with("no runs yet")
     );

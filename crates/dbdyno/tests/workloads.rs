@@ -175,30 +175,19 @@ fn its_keys_are_checked_like_those_of_others() {
     };
     let set = parsed(PLAN, &["step.sleep.naps=3"]).unwrap();
     assert!(set.to_toml().contains("naps = 3"));
-    for (text, setting, says) in [
-        (
-            PLAN.replace("naps", "nap"),
-            "",
-            "step 1, sleep has the unknown key \"nap\" (did you mean \"naps\"?)",
-        ),
-        (
-            PLAN.replace("use = \"sleep\"", "use = \"slep\""),
-            "",
-            "did you mean \"sleep\"?",
-        ),
-        (
-            PLAN.to_owned(),
-            "step.sleep.naps=0",
-            "step 1: nobody sleeps, or never",
-        ),
-        (
-            PLAN.to_owned(),
-            "step.tests=[\"T611\"]",
-            "tests does not apply to use = \"sleep\"",
-        ),
-    ] {
-        let settings: &[&str] = if setting.is_empty() { &[] } else { &[setting] };
-        let error = parsed(&text, settings).unwrap_err().to_string();
-        assert!(error.contains(says), "{error}");
+    for (change, says) in testing::rows(
+        r#"
+        naps -> nap                     => step 1, sleep has the unknown key "nap" (did you mean "naps"?)
+        use = "sleep" -> use = "slep"   => did you mean "sleep"?
+        step.sleep.naps=0               => step 1: nobody sleeps, or never
+        step.tests=["T611"]             => tests does not apply to use = "sleep"
+        "#,
+    ) {
+        let error = match change.split_once(" -> ") {
+            Some((from, to)) => parsed(&PLAN.replace(from, to), &[]),
+            None => parsed(PLAN, &[change]),
+        };
+        let error = error.unwrap_err().to_string();
+        assert!(error.contains(says), "{change}: {error}");
     }
 }

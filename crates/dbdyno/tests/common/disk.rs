@@ -78,6 +78,13 @@ impl Disk {
         Ended::of(command.output().unwrap())
     }
 
+    #[track_caller]
+    pub fn ends(&self, status: i32, workspace: &Workspace, arguments: &[&str]) -> Ended {
+        let ended = self.dbdyno(workspace, arguments);
+        assert_eq!(ended.status, status, "{}", ended.stderr);
+        ended
+    }
+
     /// Enlarges the disk; a limit applies only to [`Disk::dbdyno`].
     pub fn grow(&self, bytes: u64) {
         if self.mounted {
@@ -106,7 +113,6 @@ impl Drop for Disk {
     }
 }
 
-/// Output of a command, or the reason of its failure.
 fn output_of(command: &mut Command) -> Result<String, String> {
     let done = command
         .output()

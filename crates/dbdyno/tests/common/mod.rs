@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -31,18 +31,51 @@ pub const ON_ANY_MACHINE: [&str; 10] = [
     "validity.waiting_pct_max=100",
 ];
 
+/// Arguments of the command: a list, or a line in which spaces separate them.
+pub trait Arguments {
+    fn list(&self) -> Vec<&str>;
+}
+
+impl Arguments for &str {
+    fn list(&self) -> Vec<&str> {
+        self.split_whitespace().collect()
+    }
+}
+
+impl Arguments for &[&str] {
+    fn list(&self) -> Vec<&str> {
+        self.to_vec()
+    }
+}
+
+impl<const N: usize> Arguments for &[&str; N] {
+    fn list(&self) -> Vec<&str> {
+        self.to_vec()
+    }
+}
+
+impl Arguments for &Vec<&str> {
+    fn list(&self) -> Vec<&str> {
+        self.to_vec()
+    }
+}
+
+/// The arguments of a command line, with the next of `values`, which may contain spaces, for each `{}`.
+pub fn words<'a>(line: &'a str, values: &[&'a str]) -> Vec<&'a str> {
+    let mut values = values.iter();
+    let words = line.split_whitespace().map(|word| match word {
+        "{}" => values.next().expect("a value for each {}"),
+        word => word,
+    });
+    words.collect()
+}
+
 /// Arguments that load a warehouse of order entry with these rows.
-pub fn order_entry_load<'a>(url: &'a str, rows: &'a str) -> [&'a str; 8] {
-    [
-        "oltp",
-        "load",
-        "--target",
-        url,
-        "--warehouses",
-        "1",
-        "--warehouse-rows",
-        rows,
-    ]
+pub fn order_entry_load<'a>(url: &'a str, rows: &'a str) -> Vec<&'a str> {
+    words(
+        "oltp load --target {} --warehouses 1 --warehouse-rows {}",
+        &[url, rows],
+    )
 }
 
 /// Files of the library, with replacements that make loading smaller.
@@ -61,6 +94,7 @@ pub struct Workspace {
     directory: TempDir,
 }
 
+#[derive(Clone)]
 pub struct Ended {
     pub status: i32,
     pub stdout: String,
@@ -83,7 +117,6 @@ impl Workspace {
         self.path("archive.dbdyno")
     }
 
-    /// Writes a file and returns its path as an argument.
     pub fn file(&self, name: &str, text: &str) -> String {
         let path = self.path(name);
         std::fs::write(&path, text).unwrap();
@@ -98,21 +131,22 @@ impl Workspace {
     /// The command in this workspace, with its archive and without the user's configuration. Measuring verbs run without the checks on the
     /// driver, which have separate tests, so that the result is the same on every machine. The tables of the library are small unless the
     /// arguments name another.
-    pub fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = self.command_as_typed(arguments);
-        if measures(arguments) {
+    pub fn command(&self, arguments: impl Arguments) -> Command {
+        let arguments = arguments.list();
+        let mut command = self.command_as_typed(&arguments);
+        if measures(&arguments) {
             command.args(ON_ANY_MACHINE);
         }
-        if takes_a_library(arguments) {
+        if takes_a_library(&arguments) {
             command.arg("--library").arg(small_library());
         }
         command
     }
 
-    pub fn command_as_typed(&self, arguments: &[&str]) -> Command {
+    pub fn command_as_typed(&self, arguments: impl Arguments) -> Command {
         let mut command = Command::new(DBDYNO);
         command
-            .args(arguments)
+            .args(arguments.list())
             .current_dir(self.directory.path())
             .env("DBDYNO_ARCHIVE", self.archive())
             .env("COLUMNS", "120")
@@ -120,34 +154,120 @@ impl Workspace {
         command
     }
 
-    pub fn dbdyno(&self, arguments: &[&str]) -> Ended {
+    pub fn dbdyno(&self, arguments: impl Arguments) -> Ended {
         let mut command = assert_cmd::Command::from_std(self.command(arguments));
         Ended::of(command.timeout(TIME_MAX).output().unwrap())
     }
 
-    /// Runs a command that must end with status 0.
-    pub fn fine(&self, arguments: &[&str]) -> Ended {
-        let ended = self.dbdyno(arguments);
-        assert_eq!(ended.status, 0, "{arguments:?}: {}", ended.stderr);
+    #[track_caller]
+    pub fn ends(&self, status: i32, arguments: impl Arguments) -> Ended {
+        let arguments = arguments.list();
+        let ended = self.dbdyno(&arguments);
+        let said = [ended.stdout.as_str(), &ended.stderr].concat();
+        assert_eq!(ended.status, status, "{arguments:?}: {said}");
         ended
+    }
+
+    #[track_caller]
+    pub fn fine(&self, arguments: impl Arguments) -> Ended {
+        self.ends(0, arguments)
+    }
+
+    /// Runs a command that must print JSON and end with status 0.
+    #[track_caller]
+    pub fn json(&self, arguments: impl Arguments) -> Value {
+        self.fine(arguments).json()
     }
 
     /// Loads a warehouse of order entry with a tenth of the rows.
     pub fn load_order_entry(&self, url: &str) -> Ended {
-        self.fine(&order_entry_load(url, "tenth"))
+        self.loaded(url, &order_entry_load(url, "tenth"))
     }
 
-    /// Measures a plan on one SQLite file.
-    pub fn run(&self, plan: &str, more: &[&str]) -> Ended {
+    /// Loads the smallest analytical database.
+    pub fn load_olap(&self, engine: &str, name: &str) -> String {
+        let url = self.url(engine, name);
+        let load = words("olap load --target {} --scale 0.01", &[&url]);
+        let said = self.loaded(&url, &load).stdout;
+        assert!(said.contains("scale 0.01 is loaded: 86805 rows"), "{said}");
+        url
+    }
+
+    /// Loads a database. The tests of a program load each file once, and copy it.
+    fn loaded(&self, url: &str, load: &[&str]) -> Ended {
+        static LOADED: Shared<Arc<(Workspace, Ended)>> = Shared::new();
+        let file = url.strip_prefix(&format!("sqlite:{}", self.path("").display()));
+        let file = file.or(url.strip_prefix(&format!("duckdb:{}", self.path("").display())));
+        let Some(file) = file.filter(|name| !self.path(name).exists()) else {
+            return self.fine(load);
+        };
+        let engine = url.split(':').next().unwrap();
+        let made = LOADED.get(&format!("{} {engine}", load[0]), || {
+            let (workspace, load) = (Workspace::new(), load.join(" "));
+            let original = workspace.url(engine, "original");
+            let load = load.replace(url, "{}");
+            let ended = workspace.fine(&words(&load, &[&original]));
+            Arc::new((workspace, ended))
+        });
+        let logs = ["original-wal", "original.wal"];
+        assert!(logs.iter().all(|log| !made.0.path(log).exists()));
+        std::fs::copy(made.0.path("original"), self.path(file)).unwrap();
+        made.1.clone()
+    }
+
+    pub fn run(&self, plan: &str, more: impl Arguments) -> Ended {
         let plan = self.file("plan.toml", plan);
         let url = self.url("sqlite", "bench.db");
-        self.dbdyno(&[&["run", &plan, "--target", &url], more].concat())
+        self.dbdyno(&[&["run", &plan, "--target", &url], &more.list()[..]].concat())
+    }
+
+    /// Measures a plan on one SQLite file, which must end with status 0.
+    #[track_caller]
+    pub fn measure(&self, plan: &str, more: impl Arguments) -> Ended {
+        let ended = self.run(plan, more);
+        assert_eq!(ended.status, 0, "{}", ended.stderr);
+        ended
+    }
+
+    pub fn begin(&self, arguments: impl Arguments) -> Child {
+        let mut command = self.command(arguments);
+        let command = command.stdout(Stdio::null()).stderr(Stdio::null());
+        command.spawn().unwrap()
+    }
+
+    /// Runs the command of each row, which must end with this status, no output, and a message that contains the words after ` => `.
+    #[track_caller]
+    pub fn refuses(&self, status: i32, table: &str) {
+        for (arguments, words) in testing::rows(table) {
+            let ended = self.ends(status, arguments);
+            let is_sentence = ended.stderr.contains("dbdyno: ");
+            let said = if is_sentence {
+                ended.sentence()
+            } else {
+                &ended.stderr
+            };
+            assert!(said.contains(words), "{arguments}: {said}");
+            assert_eq!(ended.stdout, "", "{arguments}");
+        }
+    }
+
+    /// The HTML report of a run, with these arguments.
+    pub fn page(&self, run: &str) -> String {
+        self.fine(&[&["report"], &run.list()[..], &["-o", "page.html"]].concat());
+        self.text("page.html")
+    }
+
+    pub fn bytes(&self, name: &str) -> Vec<u8> {
+        std::fs::read(self.path(name)).unwrap()
+    }
+
+    pub fn text(&self, name: &str) -> String {
+        String::from_utf8(self.bytes(name)).unwrap()
     }
 
     /// The JSON export of a run, checked against the published schema.
     pub fn export(&self, run: &str) -> Value {
-        let exported = self.fine(&["export", run, "--format", "json"]).stdout;
-        let exported: Value = serde_json::from_str(&exported).unwrap();
+        let exported = self.json(&["export", run, "--format", "json"]);
         assert_eq!(schema_errors(&exported), Vec::<String>::new());
         exported
     }
@@ -172,6 +292,12 @@ impl Ended {
             stdout: text(output.stdout),
             stderr: text(output.stderr),
         }
+    }
+
+    #[track_caller]
+    pub fn json(&self) -> Value {
+        let found = serde_json::from_str(&self.stdout);
+        found.unwrap_or_else(|error| panic!("{error}: {}{}", self.stdout, self.stderr))
     }
 
     /// The single sentence on standard error, which must be the last line.
@@ -222,6 +348,23 @@ pub fn point_of<'e>(exported: &'e Value, test: &str) -> &'e Value {
     found.unwrap_or_else(|| panic!("no point {test}"))
 }
 
+pub fn points_of<'e>(exported: &'e Value, test: &str) -> Vec<&'e Value> {
+    let all = points(exported).iter();
+    all.filter(|point| point["test"] == test).collect()
+}
+
+pub fn only_point(exported: &Value) -> &Value {
+    let [point] = points(exported) else {
+        panic!("not one point: {exported}")
+    };
+    point
+}
+
+pub fn note<'p>(point: &'p Value, code: &str) -> Option<&'p Value> {
+    let mut notes = point["notes"].as_array().unwrap().iter();
+    notes.find(|note| note["code"] == code)
+}
+
 /// Changes rows of an analytical database in a SQLite file so that Q12, and not Q6, has a wrong answer.
 pub fn spoil_answer_12(url: &str) {
     let path = url.strip_prefix("sqlite:").unwrap();
@@ -236,6 +379,15 @@ pub fn faults(point: &Value) -> Vec<&str> {
     reasons
         .map(|reason| reason["text"].as_str().unwrap())
         .collect()
+}
+
+/// The faults of a point measured in slices, except that its operations are too long for them, which is up to the machine.
+pub fn faults_in_slices(point: &Value) -> Vec<&str> {
+    let mut faults = faults(point);
+    faults.retain(|fault| {
+        !(fault.starts_with("slices of ") && fault.contains(" are too short for operations of "))
+    });
+    faults
 }
 
 /// True if the arguments run a plan; a resumed run has the limits that it was begun with.

@@ -12,7 +12,6 @@ pub fn let_work(workspace: &Workspace, url: &str, more: &[&str]) -> Ended {
     workspace.dbdyno(&[&options[..], &light, more].concat())
 }
 
-/// A server with a warehouse of this size.
 pub fn loaded_server(workspace: &Workspace, settings: &str, rows: &str) -> (LocalServer, String) {
     let server = postgres::server(settings);
     let url = postgres::url(&server, "dbdyno");

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::common::{Workspace, faults, need_duckdb, points};
+use super::common::{Workspace, faults_in_slices, need_duckdb, points};
 use super::{AT_ONCE, KILLS_DEFAULT, Moment, POINT, SEED, killed, kills, moment, reported};
 use serde_json::Value;
 use stats::random::Random;
@@ -203,7 +203,12 @@ fn kill_and_resume(number: u64, case: &Case) {
         let is_kept = after[..before.len()] == *before;
         assert!(is_kept, "{context}: a finished point was changed");
         for point in after {
-            assert_eq!(faults(point), [""; 0], "{context}: {}", point["test"]);
+            assert_eq!(
+                faults_in_slices(point),
+                [""; 0],
+                "{context}: {}",
+                point["test"]
+            );
         }
         let parts = ["repetition", "step", "target", "test", "jobs", "threads"];
         let key = |point: &Value| parts.map(|part| point[part].to_string()).join(" ");

@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use crate::common::{Ended, Workspace, need_duckdb};
 use crate::{mysql, postgres};
+use testing::Says;
 
 /// Points short enough for a check of one minute. Statistical invariants may then be undecided, but are not violated: that is less likely
 /// than one in 1,000,000 on any machine.
@@ -20,8 +21,7 @@ const NOT_LEFT: &str = "SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'db
 fn method(workspace: &Workspace, url: &str) -> (Ended, Value) {
     let mut command = workspace.command(&[&["check", "--target", url], &SHORT[..]].concat());
     let ended = Ended::of(command.output().unwrap());
-    let found: Value =
-        serde_json::from_str(&ended.stdout).unwrap_or_else(|e| panic!("{e}: {}", ended.stderr));
+    let found = ended.json();
     let method = found["method"].clone();
     (ended, method)
 }
@@ -145,10 +145,8 @@ fn a_server_that_loses_acknowledged_rows_is_found() {
         "broken",
         "{method:#}"
     );
-    assert_eq!(
-        (&method["is_right"], &method["broken"]),
-        (&false.into(), &1.into())
-    );
+    assert_eq!(method["is_right"], false);
+    assert_eq!(method["broken"], 1);
     let verdict = method["verdict"].as_str().unwrap();
     assert!(
         verdict.starts_with("dbdyno does NOT measure this target rightly: 1 of "),
@@ -161,37 +159,21 @@ fn a_server_that_loses_acknowledged_rows_is_found() {
 fn nothing_begins_without_consent_or_in_somebodys_schema() {
     let (server, workspace) = (postgres::server(""), Workspace::new());
     let url = postgres::url(&server, "dbdyno");
-    let ended = workspace.dbdyno(&["check", "--target", &url, "--method"]);
-    assert_eq!(ended.status, 2, "{}", ended.stderr);
-    assert!(
-        ended
-            .sentence()
-            .contains("creates tables in the schema \"dbdyno_check\""),
-        "{}",
-        ended.stderr
-    );
+    let ended = workspace.ends(2, &["check", "--target", &url, "--method"]);
+    ended
+        .sentence()
+        .says("creates tables in the schema \"dbdyno_check\"");
     assert_eq!(postgres::psql(&server, NOT_LEFT), "0");
     postgres::psql(&server, "CREATE SCHEMA dbdyno_check");
-    let ended = workspace.dbdyno(&["check", "--target", &url, "--method", "--yes"]);
-    assert_eq!(ended.status, 1, "{}", ended.stderr);
-    assert!(
-        ended
-            .sentence()
-            .contains("already exists and was not created by dbdyno"),
-        "{}",
-        ended.stderr
-    );
-    let ended = workspace.dbdyno(&["check", "--target", &url, "--seconds", "1"]);
-    assert_eq!(ended.status, 2, "{}", ended.stderr);
-    let ended = workspace.dbdyno(&["check", "--target", "mock:", "--method", "--yes"]);
-    assert_eq!(ended.status, 2, "{}", ended.stderr);
-    assert!(
-        ended
-            .sentence()
-            .contains("nothing to measure there: mock is not a database"),
-        "{}",
-        ended.stderr
-    );
+    let ended = workspace.ends(1, &["check", "--target", &url, "--method", "--yes"]);
+    ended
+        .sentence()
+        .says("already exists and was not created by dbdyno");
+    workspace.ends(2, &["check", "--target", &url, "--seconds", "1"]);
+    let ended = workspace.ends(2, "check --target mock: --method --yes");
+    ended
+        .sentence()
+        .says("nothing to measure there: mock is not a database");
 }
 
 #[test]
@@ -214,7 +196,6 @@ fn a_check_leaves_nothing_after_any_end() {
         sleep(Duration::from_millis(20));
     }
     let url = postgres::url(&server, "dbdyno");
-    let ended = workspace.dbdyno(&["check", "--target", &url, "--engine", "--yes"]);
-    assert_eq!(ended.status, 0, "{}", ended.stdout);
+    workspace.fine(&["check", "--target", &url, "--engine", "--yes"]);
     assert_eq!(postgres::psql(&server, NOT_LEFT), "0");
 }

@@ -3,12 +3,12 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::common::{Workspace, faults, need_duckdb, points};
+use crate::common::words;
+use crate::common::{Workspace, faults, need_duckdb, note, only_point, points};
 
 /// A directory for backups that a server of another user can reach if this user is root.
 fn repository(workspace: &Workspace) -> PathBuf {
@@ -26,21 +26,15 @@ fn proven_backups(target: &str, methods: &str, more: &[&str], proof: &str) -> Ve
     let repository = repository(&workspace);
     let repository_text = repository.to_str().unwrap();
     let backup = ["backup", "run", "--target", target, "--methods", methods];
-    let usual = [
-        "--warehouse-rows",
-        "tenth",
-        "--work-seconds",
-        "0.3",
-        "--repository",
-        repository_text,
-    ];
-    let ended = workspace.dbdyno(&[&backup[..], &usual[..], more].concat());
-    assert_eq!(ended.status, 0, "{} {}", ended.stdout, ended.stderr);
+    let usual = words(
+        "--warehouse-rows tenth --work-seconds 0.3 --repository {}",
+        &[repository_text],
+    );
+    workspace.fine(&[&backup[..], &usual[..], more].concat());
     let exported = workspace.export("last");
     for point in points(&exported) {
         assert_eq!(faults(point), [""; 0]);
-        let notes = point["notes"].as_array().unwrap();
-        let proven = notes.iter().find(|note| note["code"] == proof).unwrap();
+        let proven = note(point, proof).unwrap();
         let acknowledged = proven.get("acknowledged").or(proven.get("before"));
         assert!(acknowledged.unwrap().as_u64().unwrap() > 0, "{proven}");
     }
@@ -101,11 +95,8 @@ fn a_backup_is_restored_to_a_point_in_time() {
     let [point] = points.as_slice() else {
         panic!("one point")
     };
-    let notes = point["notes"].as_array().unwrap();
-    let note = notes
-        .iter()
-        .find(|note| note["code"] == "restored_to_point");
-    assert!(note.unwrap()["after"].as_u64().unwrap() > 0);
+    let restored = note(point, "restored_to_point").unwrap();
+    assert!(restored["after"].as_u64().unwrap() > 0);
     // The tool's own time is shorter than dbdyno's.
     let seconds = |name: &str| point[name].as_f64().unwrap();
     assert!(seconds("backup_tool_s") > 0.0 && seconds("backup_tool_s") <= seconds("elapsed_s"));
@@ -141,27 +132,16 @@ fn a_backup_that_is_killed_is_never_taken_for_whole() {
     let repository = repository(&workspace);
     // Its data stay, and the next server recovers them.
     let target = format!("{}?version=15", workspace.url("postgres+local", "server"));
-    let options = [
-        "backup",
-        "run",
-        "--target",
-        &target,
-        "--methods",
-        "pgbackrest-none",
-    ];
-    let more = [
-        "--warehouse-rows",
-        "tenth",
-        "--channels",
-        "2",
-        "--work-seconds",
-        "0.3",
-        "--repository",
-    ];
+    let options = words(
+        "backup run --target {} --methods pgbackrest-none",
+        &[&target],
+    );
+    let more = words(
+        "--warehouse-rows tenth --channels 2 --work-seconds 0.3 --repository",
+        &[],
+    );
     let arguments = [&options[..], &more, &[repository.to_str().unwrap()]].concat();
-    let mut command = workspace.command(&arguments);
-    command.stdout(Stdio::null()).stderr(Stdio::null());
-    let mut run = command.spawn().unwrap();
+    let mut run = workspace.begin(&arguments);
     let tool = awaited(|| children(run.id()).into_iter().find(|pid| is_backup(*pid)));
     // A stopped tool cannot finish before the run is killed.
     signal(tool, "STOP");
@@ -178,14 +158,11 @@ fn a_backup_that_is_killed_is_never_taken_for_whole() {
     assert!(entries(&left.join("backup")).len() > 1, "it had begun");
     assert!(!left.join("manifest.toml").exists());
 
-    workspace.fine(&["run", "--resume", "last"]);
+    workspace.fine("run --resume last");
     let exported = workspace.export("last");
-    let [point] = points(&exported) else {
-        panic!("one point")
-    };
+    let point = only_point(&exported);
     assert_eq!(faults(point), [""; 0]);
-    let notes = point["notes"].as_array().unwrap();
-    let note = |code: &str| notes.iter().find(|note| note["code"] == code).unwrap();
+    let note = |code: &str| note(point, code).unwrap();
     assert!(note("restore_proven")["acknowledged"].as_u64().unwrap() > 0);
     let removed = &note("backup_left_removed")["directories"];
     assert_eq!(removed, &serde_json::json!([left.to_str().unwrap()]));
@@ -196,20 +173,14 @@ fn a_backup_that_is_killed_is_never_taken_for_whole() {
 /// A backup takes the time of its rate limit on any machine. It uses another test's data, whose load would take longer.
 fn is_held_to_a_rate(workspace: &Workspace, target: &str) {
     const MB_PER_S: f64 = 20.0;
-    let backup = [
-        "backup",
-        "run",
-        "--target",
-        target,
-        "--methods",
-        "basebackup-null",
-    ];
+    let backup = words(
+        "backup run --target {} --methods basebackup-null",
+        &[target],
+    );
     let more = ["--work-seconds", "0.1", "--max-mb-per-s", "20"];
     workspace.fine(&[&backup[..], &more].concat());
     let exported = workspace.export("last");
-    let [point] = points(&exported) else {
-        panic!("one point")
-    };
+    let point = only_point(&exported);
     assert_eq!(faults(point), [""; 0]);
     let figure = |name: &str| point[name].as_f64().unwrap();
     // The server sends an eighth of a second's bytes before it first waits.

@@ -9,6 +9,7 @@ use serde_json::Value;
 use crate::common::{Workspace, points};
 use crate::disk::Disk;
 use crate::postgres;
+use testing::Says;
 
 /// Enough commits for the hundred requests that each point needs, whatever time they take.
 const PLAN: &str = "name = \"device\"\nrepeat = 4\n\
@@ -64,17 +65,14 @@ fn reported_and_compared(url: impl Fn(&str) -> String) {
         let own = devices.iter().find(|own| own["name"] == device.as_str());
         assert_timed_requests_are_all(point, own.unwrap_or_else(|| panic!("{point}")));
     }
-    let compared = workspace.fine(&["compare", "before", "after", "--json"]);
-    let compared: Value = serde_json::from_str(&compared.stdout).unwrap();
+    let compared = workspace.json("compare before after --json");
     let shifts = compared["shifts"].as_array().unwrap();
     let is_write = |s: &&Value| s["operation"] == "write" && s["phase"] == "whole";
     let write = shifts.iter().find(is_write);
     let write = write.unwrap_or_else(|| panic!("{compared}"));
     assert_eq!(write["is_of_database"], true);
-    assert_eq!(
-        (&write["test"], &write["jobs_a"]),
-        (&"T311".into(), &2.into())
-    );
+    assert_eq!(write["test"], "T311");
+    assert_eq!(write["jobs_a"], 2);
     assert!(write["buckets"].as_array().unwrap().len() > 1, "{write}");
     // Four repetitions a side have an interval; runs made in succession have no verdict.
     assert!(write["improvement_pct_low"].is_number(), "{write}");
@@ -83,13 +81,11 @@ fn reported_and_compared(url: impl Fn(&str) -> String) {
     let written = page.display().to_string();
     workspace.fine(&["report", "after", "--against", "before", "-o", &written]);
     let page = std::fs::read_to_string(page).unwrap();
-    for part in [
+    page.says_all(&[
         "storage I/O times",
         "T311, 2 jobs",
         "Requests at the device",
-    ] {
-        assert!(page.contains(part), "{part}");
-    }
+    ]);
 }
 
 /// Each transaction writes 1 MB of data with its log, sorts some 2 MB in temporary files, and brings the data to their device.
@@ -219,9 +215,7 @@ fn data_log_and_temporary_files_have_a_row_each() {
     let page = workspace.path("page.html");
     workspace.fine(&["report", "places", "-o", &page.display().to_string()]);
     let page = std::fs::read_to_string(page).unwrap();
-    for part in ["temporary", "Whose I/O", &below] {
-        assert!(page.contains(part), "{part}");
-    }
+    page.says_all(&["temporary", "Whose I/O", &below]);
 }
 
 /// The engine's account of its I/O matches the transactions, by purpose, and reached its device.

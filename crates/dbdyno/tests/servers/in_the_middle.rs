@@ -4,6 +4,7 @@ use std::process::Child;
 use std::time::{Duration, Instant};
 
 use crate::common::{Workspace, points};
+use testing::Says;
 
 /// A short point, and a long one for the event, with pauses that leave the CPU to other tests.
 const LONG: &str = "name = \"long\"\nsample_ms = 100\n\
@@ -46,10 +47,7 @@ impl InTheMiddle {
         let log = std::fs::read_to_string(self.workspace.path("log")).unwrap();
         assert_eq!(status.code(), Some(1), "{log}");
         let sentence = log.lines().last().unwrap().to_owned();
-        assert!(
-            sentence.contains("1 of 2 points are kept in the archive"),
-            "{sentence}"
-        );
+        sentence.says("1 of 2 points are kept in the archive");
         assert!(sentence.contains("dbdyno run --resume long"), "{sentence}");
         let run = self.workspace.export("long");
         assert_eq!(points(&run).len(), 1);

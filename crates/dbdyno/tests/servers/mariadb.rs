@@ -1,8 +1,6 @@
 //! The same faults on MariaDB.
 
 use std::io::{Read, Write};
-use std::net::TcpListener;
-use std::time::Duration;
 
 use local_server::LocalServer;
 
@@ -10,6 +8,11 @@ use crate::common::{Ended, TINY, Workspace, points};
 use crate::disk::Disk;
 use crate::in_the_middle::{InTheMiddle, SHORT, kill};
 use crate::mysql::{ask, server, url};
+use crate::{
+    gives_the_same_answers_abroad, greeted, needs_consent_for_other_sessions,
+    passwords_are_not_stored, refuses_jobs_beyond_connections, retries_and_counts_deadlocks,
+};
+use testing::Says;
 
 /// Sessions in the middle of a lookup of the second point.
 const READING: &str = "FROM information_schema.processlist WHERE db = 'dbdyno' \
@@ -42,8 +45,7 @@ fn a_killed_session_ends_the_run_which_can_be_resumed() {
     let (workspace, sentence) = run.broken();
     assert!(sentence.contains("closed the connection"), "{sentence}");
     // Finished points are not measured again.
-    let resumed = workspace.dbdyno(&["run", "--resume", "long"]);
-    assert_eq!(resumed.status, 0, "{}", resumed.stderr);
+    workspace.fine("run --resume long");
     assert_eq!(points(&workspace.export("long")).len(), 2);
 }
 
@@ -54,40 +56,21 @@ fn a_killed_server_ends_the_run() {
     kill(server.pid().unwrap() as i32);
     let (workspace, sentence) = run.broken();
     assert!(sentence.contains("closed the connection"), "{sentence}");
-    let ended = workspace.dbdyno(&["run", "--resume", "long"]);
-    assert_eq!(ended.status, 1, "{}", ended.stderr);
-    assert!(
-        ended.sentence().contains("no server answers"),
-        "{}",
-        ended.stderr
-    );
+    let ended = workspace.ends(1, "run --resume long");
+    ended.sentence().says("no server answers");
     assert_eq!(points(&workspace.export("long")).len(), 1);
 }
 
 #[test]
 fn jobs_beyond_the_connections_of_the_server_are_refused_before_the_run() {
     let server = server("&max_connections=20");
-    let workspace = Workspace::new();
-    let plan = workspace.file(
-        "plan.toml",
-        &only("T611").replace("jobs = [2]", "jobs = [1, 64, 4]"),
-    );
-    let ended = workspace.dbdyno(&["run", &plan, "--target", &url(&server, "root")]);
-    assert_eq!(ended.status, 2, "{}", ended.stderr);
+    refuses_jobs_beyond_connections(&url(&server, "root"));
+    let (workspace, url) = (Workspace::new(), url(&server, "root"));
+    workspace.load_order_entry(&url);
+    let users = ["oltp", "run", "--target", &url, "--users", "1,64", "--yes"];
+    let ended = workspace.ends(2, &users);
     let sentence = ended.sentence();
-    assert!(
-        sentence.contains("T611 with 64 jobs needs 65 sessions")
-            && sentence.contains("max_connections is 20"),
-        "{sentence}"
-    );
-}
-
-/// The short plan with a different test.
-fn only(test: &str) -> String {
-    SHORT.replace(
-        "\"T132\", \"T611\", \"T211\", \"T311\", \"T421\"",
-        &format!("\"{test}\""),
-    )
+    sentence.says_all(&["needs 65 sessions", "max_connections is 20"]);
 }
 
 #[test]
@@ -117,10 +100,7 @@ fn a_wrong_password_is_reported_and_not_stored() {
     ] {
         assert_eq!(ended.status, 1, "{}", ended.stderr);
         let sentence = ended.sentence();
-        assert!(
-            sentence.contains("check the user and the password"),
-            "{sentence}"
-        );
+        sentence.says("check the user and the password");
         assert!(!format!("{}{}", ended.stdout, ended.stderr).contains("wr0ng"));
     }
     let option_file = workspace.path(".my.cnf");
@@ -137,35 +117,14 @@ fn a_wrong_password_is_reported_and_not_stored() {
         assert_eq!(ended.status, 0, "{}", ended.stderr);
         assert!(!format!("{}{}", ended.stdout, ended.stderr).contains("r1ght-one"));
     }
-    let archive = std::fs::read(workspace.archive()).unwrap();
-    let holds = |word: &[u8]| archive.windows(word.len()).any(|part| part == word);
-    assert!(!holds(b"r1ght-one") && !holds(b"wr0ng-one"));
+    passwords_are_not_stored(&workspace);
 }
 
-/// Every job changes the same few rows in a different order, so that they deadlock; the server aborts one of them, which retries.
 #[test]
 fn deadlocks_are_tried_again_and_counted() {
-    let (server, workspace) = (server(""), Workspace::new());
-    let library = workspace.library();
+    let server = server("");
     let sql = "UPDATE dbdyno_changed SET version = version + 1 WHERE id = 1 + ? % 40";
-    std::fs::write(library.join("T716.sql"), sql).unwrap();
-    let plan = workspace.file(
-        "plan.toml",
-        &only("T716")
-            .replace("jobs = [2]", "jobs = [4]")
-            .replace("0.3", "2"),
-    );
-    let library = library.to_str().unwrap();
-    let url = url(&server, "root");
-    let ended = workspace.dbdyno(&["run", &plan, "--target", &url, "--library", library]);
-    let run = workspace.export("last");
-    let point = &points(&run)[0];
-    assert_eq!(ended.status, 0, "{} {}", ended.stderr, point["reasons"]);
-    assert!(point["retries"].as_f64().unwrap() > 0.0, "{point}");
-    assert_eq!(point["errors"].as_f64(), Some(0.0));
-    assert!(point["rows"].as_f64().unwrap() > 0.0);
-    let notes = point["notes"].to_string();
-    assert!(notes.contains("retried after a conflict"), "{notes}");
+    retries_and_counts_deadlocks(&url(&server, "root"), sql);
 }
 
 #[test]
@@ -175,29 +134,13 @@ fn a_server_of_another_country_gives_the_same_answers() {
          &collation_server=latin5_turkish_ci&sql_mode=ANSI,PIPES_AS_CONCAT,PAD_CHAR_TO_FULL_LENGTH\
          &transaction_isolation=SERIALIZABLE&autocommit=OFF&lower_case_table_names=1",
     );
-    let workspace = Workspace::new();
-    let plan = workspace.file("plan.toml", SHORT);
-    let mut command = workspace.command(&["run", &plan, "--target", &url(&server, "root")]);
-    let ended = Ended::of(
-        command
-            .env("TZ", "America/St_Johns")
-            .env("LC_ALL", "tr_TR.UTF-8")
-            .output()
-            .unwrap(),
-    );
-    assert_eq!(ended.status, 0, "{}", ended.stderr);
-    let run = workspace.export("last");
-    assert_eq!(points(&run).len(), 5);
-    assert!(points(&run).iter().all(|p| p["valid"] == true));
+    gives_the_same_answers_abroad(&url(&server, "root"));
 }
 
 /// The greeting of a server older than any installable one.
 #[test]
 fn a_server_too_old_is_refused() {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = listener.local_addr().unwrap().port();
-    std::thread::spawn(move || {
-        let (mut near, _) = listener.accept().unwrap();
+    let ended = greeted("mysql", |near| {
         let mut greeting = b"\x0a5.5.5-10.4.34-MariaDB\0".to_vec();
         greeting.extend(7_u32.to_le_bytes());
         greeting.extend(b"abcdefgh\0");
@@ -212,51 +155,23 @@ fn a_server_too_old_is_refused() {
             packet
         };
         let _ = near.write_all(&packet(0, &greeting));
-        let mut bytes = [0; 1024];
-        let _ = near.read(&mut bytes);
+        let _ = near.read(&mut [0; 1024]);
         let _ = near.write_all(&packet(2, b"\0\0\0\x02\0\0\0"));
-        // The answer is complete when the other side has closed the connection.
-        while let Ok(1..) = near.read(&mut bytes) {}
     });
-    let workspace = Workspace::new();
-    let plan = workspace.file("plan.toml", TINY);
-    let url = format!("mysql://u@127.0.0.1:{port}/dbdyno");
-    let ended = workspace.dbdyno(&["run", &plan, "--target", &url]);
-    assert_eq!(ended.status, 1, "{}", ended.stderr);
     let sentence = ended.sentence();
-    assert!(
-        sentence.contains("10.4.34") && sentence.contains("too old") && sentence.contains("10.5"),
-        "{sentence}"
-    );
+    sentence.says_all(&["10.4.34", "too old", "10.5"]);
 }
 
 #[test]
 fn servers_with_other_sessions_need_consent() {
-    let (server, workspace) = (server(""), Workspace::new());
-    let plan = workspace.file("plan.toml", TINY);
-    let url = url(&server, "root");
-    std::thread::scope(|scope| {
-        let other = scope.spawn(|| ask(&server, "SELECT sleep(8)"));
-        let sleeping = "SELECT count(*) FROM information_schema.processlist \
-                        WHERE info LIKE '%sleep(8)%' AND id <> connection_id()";
-        while ask(&server, sleeping) == "0" {
-            std::thread::sleep(Duration::from_millis(50));
-        }
-        let ended = workspace.dbdyno(&["run", &plan, "--target", &url]);
-        assert_eq!(ended.status, 1, "{}", ended.stderr);
-        assert!(
-            ended.sentence().contains("other sessions are active"),
-            "{}",
-            ended.stderr
-        );
-        let ended = workspace.dbdyno(&["run", &plan, "--target", &url, "--shared"]);
-        assert_eq!(ended.status, 0, "{}", ended.stderr);
-        assert!(
-            !other.is_finished(),
-            "the other's work ended too early to tell"
-        );
-        other.join().unwrap();
-    });
+    let server = server("");
+    let asleep = "SELECT count(*) FROM information_schema.processlist \
+                  WHERE info LIKE '%sleep(8)%' AND id <> connection_id()";
+    needs_consent_for_other_sessions(
+        &url(&server, "root"),
+        &|| ask(&server, "SELECT sleep(8)"),
+        &|| ask(&server, asleep) != "0",
+    );
 }
 
 #[test]
@@ -267,13 +182,9 @@ fn much_is_written_only_when_agreed() {
         &SHORT.replace("[[step]]\n", "[[step]]\nsize = \"published\"\n"),
     );
     for target in [&url(&server, "root"), "mysql+local:"] {
-        let ended = workspace.dbdyno(&["run", &plan, "--target", target]);
-        assert_eq!(ended.status, 2, "{}", ended.stderr);
+        let ended = workspace.ends(2, &["run", &plan, "--target", target]);
         let sentence = ended.sentence();
-        assert!(
-            sentence.contains("GB") && sentence.contains("--yes"),
-            "{sentence}"
-        );
+        sentence.says_all(&["GB", "--yes"]);
     }
     let databases = "SELECT count(*) FROM information_schema.schemata WHERE schema_name = 'dbdyno'";
     assert_eq!(ask(&server, databases), "0");
@@ -291,8 +202,7 @@ fn missing_rights_of_a_user_are_reported() {
         "plan.toml",
         &SHORT.replace("\"T421\"", "\"T421\", \"T331\", \"T332\""),
     );
-    let ended = workspace.dbdyno(&["run", &plan, "--target", &url(&server, "plain")]);
-    assert_eq!(ended.status, 3, "{}", ended.stderr);
+    let ended = workspace.ends(3, &["run", &plan, "--target", &url(&server, "plain")]);
     let run = workspace.export("last");
     let grant = "GRANT PROCESS ON *.* TO 'plain'@'localhost'; \
                  GRANT SELECT ON performance_schema.* TO 'plain'@'localhost'";
@@ -333,26 +243,7 @@ fn a_disk_that_fills_under_sequential_writes_is_reported() {
         "mysql+local:{}?innodb_buffer_pool_size=32M&innodb_log_file_size=32M",
         data.display()
     );
-    let ended = workspace.dbdyno(&["run", &plan, "--target", &url, "--yes"]);
-    assert_eq!(ended.status, 1, "{}", ended.stderr);
+    let ended = workspace.ends(1, &["run", &plan, "--target", &url, "--yes"]);
     let sentence = ended.sentence();
-    assert!(
-        sentence.contains("the file system of") && sentence.contains("is full"),
-        "{sentence}"
-    );
-}
-
-#[test]
-fn users_beyond_the_connections_of_the_server_are_refused() {
-    let (server, workspace) = (server("&max_connections=20"), Workspace::new());
-    let url = url(&server, "root");
-    workspace.load_order_entry(&url);
-    let users = ["oltp", "run", "--target", &url, "--users", "1,64", "--yes"];
-    let ended = workspace.dbdyno(&users);
-    assert_eq!(ended.status, 2, "{}", ended.stderr);
-    let sentence = ended.sentence();
-    assert!(
-        sentence.contains("needs 65 sessions") && sentence.contains("max_connections is 20"),
-        "{sentence}"
-    );
+    sentence.says_all(&["the file system of", "is full"]);
 }

@@ -3,13 +3,13 @@
 use std::path::Path;
 use std::time::Duration;
 
-use archive::stream::{Snapshot, StreamEvent};
-use serde_json::Value;
-
-use crate::common::{Workspace, points};
+use crate::common::words;
+use crate::common::{Workspace, note, points};
 use crate::observed::{Somebody, until};
 use crate::postgres;
 use crate::stopped::Stopped;
+use archive::stream::{Snapshot, StreamEvent};
+use testing::Says;
 
 fn events(file: &Path) -> Vec<StreamEvent> {
     let text = std::fs::read_to_string(file).unwrap_or_default();
@@ -50,11 +50,8 @@ pub fn assert_one_less(workspace: &Workspace, url: &str) {
     );
 
     // They differ in length.
-    let compared = workspace.fine(&["compare", "seen", "later", "--anyway", "--json"]);
-    let compared = compared.stdout;
-    let compared: Value = serde_json::from_str(&compared).unwrap();
-    let text = compared.to_string();
-    assert!(text.contains("active_sessions_mean"), "{text}");
+    let compared = workspace.json("compare seen later --anyway --json");
+    compared.to_string().says("active_sessions_mean");
 
     let limit = |figure: &str, at_most: f64| {
         format!("[[limit]]\nmetric = \"OBSERVE.{figure}\"\nat_most = {at_most}\n")
@@ -86,17 +83,10 @@ fn a_stopped_server_is_left_alone_and_reported() {
     });
     let file = workspace.path("events.jsonl");
     let url = postgres::url(&server, server.superuser());
-    let mut running = workspace.command(&[
-        "observe",
-        "--target",
-        &url,
-        "--for",
-        "8s",
-        "--name",
-        "stood",
-        "--events",
-        file.to_str().unwrap(),
-    ]);
+    let mut running = workspace.command(&words(
+        "observe --target {} --for 8s --name stood --events {}",
+        &[&url, file.to_str().unwrap()],
+    ));
     let mut running = running.spawn().unwrap();
     until(|| snapshots(&file).iter().any(|s| !s.waits.is_empty()));
     let stopped = Stopped::all_of(&server);
@@ -104,9 +94,8 @@ fn a_stopped_server_is_left_alone_and_reported() {
     drop(stopped);
     assert_eq!(running.wait().unwrap().code(), Some(0));
     let point = points(&workspace.export("stood"))[0].clone();
-    let notes = point["notes"].as_array().unwrap();
-    let note = |code: &str| notes.iter().find(|note| note["code"] == code);
-    let slow = note("observed_slow").unwrap_or_else(|| panic!("{notes:#?}"));
+    let note = |code: &str| note(&point, code);
+    let slow = note("observed_slow").unwrap_or_else(|| panic!("{point:#}"));
     assert!(slow["unseen_s"].as_f64() > Some(1.0), "{slow}");
     for figure in ["active_sessions_mean", "active_sessions_seen_mean"] {
         let sessions = point[figure].as_f64().unwrap();

@@ -1,6 +1,7 @@
 //! Values in other users' statements stay private: neither the archive, its JSON nor its page contains one, from any view of the engine.
 
 use crate::common::Workspace;
+use crate::common::words;
 use crate::observed::{Somebody, until};
 use crate::observed_again::snapshots;
 use crate::{mysql, postgres};
@@ -12,22 +13,10 @@ const CANARY: &str = "CANARY";
 fn assert_no_canary(url: &str, length: &str, shown: &str, meanwhile: impl FnOnce()) {
     let workspace = Workspace::new();
     let [log, events] = ["log", "events"].map(|name| workspace.path(name));
-    let options = [
-        "observe",
-        "--target",
-        url,
-        "--for",
-        length,
-        "--name",
-        "seen",
-        "-vv",
-        "--log",
-        log.to_str().unwrap(),
-        "--events",
-        events.to_str().unwrap(),
-        "--lines",
-        "40",
-    ];
+    let options = words(
+        "observe --target {} --for {} --name seen -vv --log {} --events {} --lines 40",
+        &[url, length, log.to_str().unwrap(), events.to_str().unwrap()],
+    );
     let mut observer = workspace.command(&options);
     let [out, said] = ["out", "said"].map(|name| workspace.path(name));
     observer.stdout(std::fs::File::create(&out).unwrap());

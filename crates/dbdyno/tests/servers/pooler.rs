@@ -37,8 +37,7 @@ fn a_pool_of_sessions_leads_no_load_to_the_users_tables() {
         let load = crate::common::order_entry_load(&url, "tenth");
         workspace.fine(&load);
         are_whole(&server);
-        let again = workspace.dbdyno(&load);
-        assert_eq!(again.status, 2, "{}", again.stderr);
+        let again = workspace.ends(2, &load);
         assert!(again.sentence().contains("--replace"), "{}", again.stderr);
         let ours = "SELECT count(*) FROM dbdyno.customer";
         assert_eq!(psql(&server, ours), "3000");

@@ -2,8 +2,10 @@
 
 use std::time::{Duration, Instant};
 
+use crate::common::words;
 use crate::common::{Workspace, points};
 use crate::disk::Disk;
+use testing::Says;
 
 const PLAN: &str = "name = \"tuned\"\n\
     [[step]]\nuse = \"library\"\ntests = [\"T611\"]\njobs = [1]\nmode = \"time\"\nseconds = 0.5\n";
@@ -38,12 +40,10 @@ fn settings_of_the_device_hold_for_a_run_and_no_longer() {
     let run = ["run", &plan, "--target", &url, "--yes"];
     workspace.fine(&[&run[..], &SETTING, &["--name", "tuned"]].concat());
     assert_eq!(read_ahead_kb(&device), before);
-    assert!(
-        workspace.export("tuned")["run"]["plan_toml"]
-            .as_str()
-            .unwrap()
-            .contains("read_ahead_kb")
-    );
+    workspace.export("tuned")["run"]["plan_toml"]
+        .as_str()
+        .unwrap()
+        .says("read_ahead_kb");
 
     // After a kill during its change, the next run restores the setting, even without settings of its own.
     let endless = ["--set", "step.seconds=600.0"];
@@ -76,28 +76,14 @@ fn sides_that_differ_in_the_host_are_measured_in_blocks() {
     let study = [
         "ab", &plan, "--target", &url, "--yes", "--pairs", "2", "--name", "study",
     ];
-    let sides = [
-        "--a",
-        "host.read_ahead_kb=16",
-        "--b",
-        "host.read_ahead_kb=2048",
-    ];
-    let refused = workspace.dbdyno(&[&study[..], &sides, &["--interleave", "50ms"]].concat());
-    assert_eq!(refused.status, 2, "{}", refused.stderr);
-    assert!(
-        refused.sentence().contains("in blocks"),
-        "{}",
-        refused.stderr
-    );
+    let sides = words("--a host.read_ahead_kb=16 --b host.read_ahead_kb=2048", &[]);
+    let refused = workspace.ends(2, &[&study[..], &sides, &["--interleave", "50ms"]].concat());
+    refused.sentence().says("in blocks");
     workspace.fine(&[&study[..], &sides].concat());
     assert_eq!(read_ahead_kb(&device), before);
     assert_eq!(points(&workspace.export("study-a")).len(), 2);
-    let compared = workspace.fine(&["compare", "study-a", "study-b"]);
-    assert!(
-        compared.stdout.contains("read_ahead_kb"),
-        "{}",
-        compared.stdout
-    );
+    let compared = workspace.fine("compare study-a study-b");
+    compared.stdout.says("read_ahead_kb");
 }
 
 #[test]
@@ -110,16 +96,8 @@ fn unsupported_settings_are_reported_before_anything_is_measured() {
     };
     let unknown = of("host.read_ahead=1");
     assert_eq!(unknown.status, 2, "{}", unknown.stderr);
-    assert!(
-        unknown.sentence().contains("read_ahead_kb"),
-        "{}",
-        unknown.stderr
-    );
+    unknown.sentence().says("read_ahead_kb");
     let wrong = of("host.scheduler=fastest");
     assert_ne!(wrong.status, 0);
-    assert!(
-        wrong.sentence().contains("host.scheduler"),
-        "{}",
-        wrong.stderr
-    );
+    wrong.sentence().says("host.scheduler");
 }

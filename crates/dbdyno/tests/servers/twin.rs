@@ -8,8 +8,10 @@ use std::time::{Duration, Instant};
 
 use local_server::LocalServer;
 
+use crate::common::words;
 use crate::common::{Workspace, points};
 use crate::{mysql, postgres};
+use testing::Says;
 
 /// Longest time until a load has begun.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -144,22 +146,15 @@ fn assert_twin(
     let twin = observe(workspace, url, "twin");
     drop(running);
     assert_within(load, &twin, known);
-    let settings = [
-        "--name",
-        "short",
-        "--set",
-        "step.seconds=0.5",
-        "--set",
-        "step.ramp_up_seconds=0.1",
-    ];
+    let settings = words(
+        "--name short --set step.seconds=0.5 --set step.ramp_up_seconds=0.1",
+        &[],
+    );
     workspace.fine(&[&run[..], &["--shared"], &settings].concat());
     let run = workspace.export("short");
     let point = &points(&run)[0];
-    assert_eq!(
-        (&point["test"], &point["valid"]),
-        (&"S-twin".into(), &true.into()),
-        "{point:#}"
-    );
+    assert_eq!(point["test"], "S-twin", "{point:#}");
+    assert_eq!(point["valid"], true, "{point:#}");
 }
 
 /// Figures that both plans must have.
@@ -209,25 +204,14 @@ fn a_twin_of_pgbench_does_the_same_in_a_transaction() {
     );
     drop(clients);
     // The plan of an archived observation is the same, and replaces its file; another user's file stays.
-    let text = std::fs::read_to_string(workspace.path("load.toml")).unwrap();
-    workspace.fine(&["observe", "--of", "load", "--plan", "load.toml"]);
-    assert_eq!(
-        std::fs::read_to_string(workspace.path("load.toml")).unwrap(),
-        text
-    );
+    let text = workspace.text("load.toml");
+    workspace.fine("observe --of load --plan load.toml");
+    assert_eq!(workspace.text("load.toml"), text);
     assert!(!text.contains("pgbench"), "{text}");
     workspace.file("own.toml", "precious = true\n");
-    let ended = workspace.dbdyno(&["observe", "--of", "load", "--plan", "own.toml"]);
-    assert_eq!(ended.status, 1, "{}", ended.stderr);
-    assert!(
-        ended.sentence().contains("was not written by dbdyno"),
-        "{}",
-        ended.stderr
-    );
-    assert_eq!(
-        std::fs::read_to_string(workspace.path("own.toml")).unwrap(),
-        "precious = true\n"
-    );
+    let ended = workspace.ends(1, "observe --of load --plan own.toml");
+    ended.sentence().says("was not written by dbdyno");
+    assert_eq!(workspace.text("own.toml"), "precious = true\n");
     drop(server);
 
     let fresh = postgres_server();
@@ -286,15 +270,9 @@ fn of_a_database_at_rest_there_is_no_twin() {
     let (server, workspace) = (mysql::server(""), Workspace::new());
     let url = mysql::url(&server, server.superuser());
     let options = ["observe", "--target", &url, "--for", "1s", "--name", "rest"];
-    let ended = workspace.dbdyno(&[&options[..], &["--plan", "rest.toml"]].concat());
-    assert_eq!(ended.status, 3, "{}", ended.stderr);
-    assert!(
-        ended.stderr.contains("no plan was written"),
-        "{}",
-        ended.stderr
-    );
+    let ended = workspace.ends(3, &[&options[..], &["--plan", "rest.toml"]].concat());
+    ended.stderr.says("no plan was written");
     assert!(!workspace.path("rest.toml").exists());
-    let ended = workspace.dbdyno(&["observe", "--of", "rest", "--plan", "rest.toml"]);
-    assert_eq!(ended.status, 2, "{}", ended.stderr);
+    workspace.ends(2, "observe --of rest --plan rest.toml");
     assert_eq!(points(&workspace.export("rest")).len(), 1);
 }

@@ -18,8 +18,10 @@ use verdict::contrasts::{Kind, Options, contrasts};
 use verdict::metric::Metric;
 use workload::Library;
 
+use crate::common::words;
 use crate::common::{Workspace, repository};
 use crate::sleep::Sleep;
+use testing::Says;
 
 /// The flag that stops a run belongs to the process.
 static ONE_STUDY: Mutex<()> = Mutex::new(());
@@ -253,48 +255,24 @@ fn effect_of(metric: &Metric, runs: &[Run], design: &TwoLevel) -> f64 {
 
 #[test]
 fn settings_are_screened_from_command_to_page() {
+    const TWO: &str = "--vary target.cache_mb=8,16 --vary step.oltp.users=1,2";
     let workspace = Workspace::new();
     let url = workspace.url("sqlite", "screen.db");
     let study = ["study", "settings", "--target", &url];
-    let two = [
-        "--vary",
-        "target.cache_mb=8,16",
-        "--vary",
-        "step.oltp.users=1,2",
-    ];
-    let little = [
-        "--set",
-        "step.2.seconds=0.3",
-        "--set",
-        "step.2.ramp_up_seconds=0",
-        "--set",
-        "step.oltp.check=none",
-        "--set",
-        "step.oltp.warm_up_max_seconds=0",
-        "--rounds",
-        "1",
-        "--name",
-        "v",
-        "-o",
-        "v.html",
-    ];
-    let ended = workspace.dbdyno(&[&study[..], &two, &little].concat());
-    assert_eq!(ended.status, 2, "{}", ended.stderr);
-    assert!(
-        ended.stderr.contains("an interval needs 3"),
-        "{}",
-        ended.stderr
+    let two = words(TWO, &[]);
+    let little = words(
+        "--set step.2.seconds=0.3 --set step.2.ramp_up_seconds=0 --set step.oltp.check=none --set \
+        step.oltp.warm_up_max_seconds=0 --rounds 1 --name v -o v.html",
+        &[],
     );
+    let ended = workspace.ends(2, &[&study[..], &two, &little].concat());
+    ended.stderr.says("an interval needs 3");
     let ended = workspace.fine(&[&study[..], &two, &little, &["--yes"]].concat());
     let said = "4 configurations of 2 settings (all combinations) in 1 round,";
     assert!(ended.stderr.contains(said), "{}", ended.stderr);
-    assert!(
-        ended
-            .stdout
-            .contains("no effects: the method needs 3 values and has 1"),
-        "{}",
-        ended.stdout
-    );
+    ended
+        .stdout
+        .says("no effects: the method needs 3 values and has 1");
     let settings = ["v-a", "v-b", "v-c", "v-d"]
         .map(|label| workspace.export(label)["run"]["study"]["settings"].clone());
     assert_eq!(
@@ -307,10 +285,9 @@ fn settings_are_screened_from_command_to_page() {
     );
 
     // The archive alone gives the same result.
-    let compared = workspace.fine(&["compare", "v"]).stdout;
+    let compared = workspace.fine("compare v").stdout;
     assert_eq!(compared, ended.stdout);
-    let json = workspace.fine(&["compare", "v", "--json"]).stdout;
-    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let json = workspace.json("compare v --json");
     assert_eq!(json["schema"], "dbdyno-screening/1");
     assert_eq!(json["configurations"].as_array().unwrap().len(), 4);
     for flags in [
@@ -318,63 +295,37 @@ fn settings_are_screened_from_command_to_page() {
         &["--prices", "p.toml"],
         &["--anyway"],
     ] {
-        let refused = workspace.dbdyno(&[&["compare", "v"], flags].concat());
-        assert_eq!(refused.status, 2, "{}", refused.stderr);
+        let refused = workspace.ends(2, &[&["compare", "v"], flags].concat());
         let says = "belongs to two sides, and this study has more";
         assert!(refused.sentence().contains(says), "{}", refused.stderr);
     }
-    workspace.fine(&["report", "v", "-o", "again.html"]);
+    workspace.fine("report v -o again.html");
     for page in ["v.html", "again.html"] {
         let page = std::fs::read_to_string(workspace.path(page)).unwrap();
-        assert!(
-            page.contains("id=\"screening\"") && page.contains("dbdyno · v<"),
-            "{page}"
-        );
+        page.says_all(&["id=\"screening\"", "dbdyno · v<"]);
         assert!(
             !page.contains("id=\"forest\""),
             "every side is no comparison of its own"
         );
     }
-    let resumed = workspace.dbdyno(&["ab", "--resume", "v"]);
-    assert!(
-        resumed.sentence().contains("dbdyno study --resume v"),
-        "{}",
-        resumed.stderr
-    );
+    let resumed = workspace.dbdyno("ab --resume v");
+    resumed.sentence().says("dbdyno study --resume v");
 
-    let refused = |more: &[&str], says: &str| {
-        let ended = workspace.dbdyno(&[&study[..], more].concat());
-        assert_eq!(ended.status, 2, "{}", ended.stderr);
-        assert!(ended.sentence().contains(says), "{says}: {}", ended.stderr);
-    };
-    let vary = |key: &'static str, other: &'static str| ["--vary", key, "--vary", other];
-    refused(
-        &vary("step.oltp.users=1,2", "step.oltp.users=2,4"),
-        "names step.oltp.users twice",
-    );
-    refused(
-        &vary("step.2.seconds=1,2", "step.seconds=3,4"),
-        "sets the same",
-    );
-    refused(
-        &vary("step.2.seconds=1,1.0", "target.cache_mb=8,16"),
-        "both values give the same",
-    );
-    let set = ["--set", "step.oltp.users=3"];
-    refused(&[&two[..], &set].concat(), "set with --set and varied");
-    refused(
-        &[&two[..], &["--configurations", "8"]].concat(),
-        "are screened with 4",
-    );
-    refused(
-        &[&two[..2], &["--configurations", "4"]].concat(),
-        "belongs to a screening",
-    );
-    refused(
-        &[&two[..], &["--band", "learned"]].concat(),
-        "--band learned belongs to two sides",
-    );
-    let many: Vec<String> = (0..16).map(|n| format!("target.k{n}=1,2")).collect();
-    let many = many.iter().flat_map(|one| ["--vary", one]);
-    refused(&many.collect::<Vec<_>>(), "16 settings are too many");
+    let many: String = (0..16)
+        .map(|n| format!("--vary target.k{n}=1,2 "))
+        .collect();
+    let table = "
+        --vary step.oltp.users=1,2 --vary step.oltp.users=2,4   => names step.oltp.users twice
+        --vary step.2.seconds=1,2 --vary step.seconds=3,4       => sets the same
+        --vary step.2.seconds=1,1.0 --vary target.cache_mb=8,16 => both values give the same
+        TWO --set step.oltp.users=3                             => set with --set and varied
+        TWO --configurations 8                                  => are screened with 4
+        --vary target.cache_mb=8,16 --configurations 4          => belongs to a screening
+        TWO --band learned                                      => --band learned belongs to two sides
+        MANY                                                    => 16 settings are too many
+    ";
+    for (more, says) in testing::rows(&table.replace("TWO", TWO).replace("MANY", &many)) {
+        let ended = workspace.ends(2, &[&study[..], &words(more, &[])].concat());
+        assert!(ended.sentence().contains(says), "{more}: {}", ended.stderr);
+    }
 }

@@ -103,58 +103,23 @@ fn circle_through(graph: &Graph, start: &str) -> Option<Vec<String>> {
 
 #[test]
 fn no_modules_form_a_circle() {
-    const ROOT: &str = "crates/attic/src/lib.rs";
     holds(
         circles,
-        &[
-            (
-                ROOT,
-                "mod a { use crate::b::B; pub struct A; } mod b { use super::a; pub struct B(a::A); }",
-            ),
-            (
-                ROOT,
-                "pub use a::A; mod a { use crate::b::B; pub struct A; } mod b { use crate::c::C; pub struct B; } mod c { pub struct C(crate::A); }",
-            ),
-            (
-                ROOT,
-                "mod a { pub mod inner { pub fn f() { crate::b::g(); } } } mod b { pub fn g() { print!(\"{}\", crate::a::inner::f()); } }",
-            ),
-            (
-                ROOT,
-                "mod a { pub use crate::b::B; pub struct A; } mod b { pub struct B; pub struct C(crate::a::A); }",
-            ),
-            // Upwards: the folder's own module imports from one in it.
-            (
-                ROOT,
-                "mod a { mod part { pub fn f() -> super::A { super::A } } pub struct A; fn g() { part::f(); } }",
-            ),
-            (
-                ROOT,
-                "use a::*; mod a { pub struct A; pub fn f() { crate::root(); } } pub fn root() { A }",
-            ),
-        ],
-        &[
-            (
-                ROOT,
-                "pub use a::A; mod a { use crate::b::B; pub struct A(B); } mod b { pub struct B; pub fn html() { let a = html; } }",
-            ),
-            (
-                ROOT,
-                "mod a { mod part { pub fn f() -> super::A { super::A } } pub struct A; }",
-            ),
-            (
-                ROOT,
-                "mod a { mod part { pub struct P; } mod other { use super::P; } pub use part::P; fn g() -> P { P } }",
-            ),
-            (
-                ROOT,
-                "mod a { pub struct A; #[cfg(test)] mod tests { use crate::b::B; } } mod b { use crate::a::A; pub struct B; }",
-            ),
-            (
-                ROOT,
-                "mod a { pub(in crate::b) struct A; } mod b { use crate::a::A; pub struct B; }",
-            ),
-        ],
+        r#"
+            crates/attic/src/lib.rs: mod a { use crate::b::B; pub struct A; } mod b { use super::a; pub struct B(a::A); }
+            crates/attic/src/lib.rs: pub use a::A; mod a { use crate::b::B; pub struct A; } mod b { use crate::c::C; pub struct B; } mod c { pub struct C(crate::A); }
+            crates/attic/src/lib.rs: mod a { pub mod inner { pub fn f() { crate::b::g(); } } } mod b { pub fn g() { print!("{}", crate::a::inner::f()); } }
+            crates/attic/src/lib.rs: mod a { pub use crate::b::B; pub struct A; } mod b { pub struct B; pub struct C(crate::a::A); }
+            crates/attic/src/lib.rs: mod a { mod part { pub fn f() -> super::A { super::A } } pub struct A; fn g() { part::f(); } }
+            crates/attic/src/lib.rs: use a::*; mod a { pub struct A; pub fn f() { crate::root(); } } pub fn root() { A }
+        "#,
+        r#"
+            crates/attic/src/lib.rs: pub use a::A; mod a { use crate::b::B; pub struct A(B); } mod b { pub struct B; pub fn html() { let a = html; } }
+            crates/attic/src/lib.rs: mod a { mod part { pub fn f() -> super::A { super::A } } pub struct A; }
+            crates/attic/src/lib.rs: mod a { mod part { pub struct P; } mod other { use super::P; } pub use part::P; fn g() -> P { P } }
+            crates/attic/src/lib.rs: mod a { pub struct A; #[cfg(test)] mod tests { use crate::b::B; } } mod b { use crate::a::A; pub struct B; }
+            crates/attic/src/lib.rs: mod a { pub(in crate::b) struct A; } mod b { use crate::a::A; pub struct B; }
+        "#,
     );
 }
 

@@ -1,7 +1,7 @@
 //! Build products are independent of the clone, because the user's build folder serves several clones.
 
 use crate::repository::{File, rust};
-use crate::{CODE, holds};
+use crate::{CODE, holds_samples};
 
 /// No program contains the path of the folder that it was built from. Tests run in the folder of their crate and use relative paths.
 fn no_program_knows_its_clone(files: &[File]) -> Vec<String> {
@@ -24,7 +24,7 @@ fn no_program_knows_its_clone(files: &[File]) -> Vec<String> {
 #[test]
 fn builds_work_in_every_clone() {
     let bad = ["Path::new(env!(\"CARGO_MANI", "FEST_DIR\"))"].concat();
-    holds(
+    holds_samples(
         no_program_knows_its_clone,
         &[(CODE, &bad), ("crates/lab/tests/suite/main.rs", &bad)],
         &[

@@ -117,38 +117,17 @@ fn crates_import_from_below(files: &[File]) -> Vec<String> {
 fn a_crate_imports_only_from_those_below() {
     holds(
         crates_import_from_below,
-        &[
-            (
-                "crates/stats/Cargo.toml",
-                "[dependencies]\narchive.workspace = true",
-            ),
-            (
-                "crates/report/Cargo.toml",
-                "[dependencies]\nlab = { path = \"../lab\" }",
-            ),
-            (
-                "crates/load/Cargo.toml",
-                "[dependencies.engine]\nworkspace = true",
-            ),
-            (
-                "crates/archive/Cargo.toml",
-                "[dev-dependencies]\nreport.workspace = true",
-            ),
-            (
-                "crates/engines/mock/Cargo.toml",
-                "[target.'cfg(unix)'.dependencies]\nlab.workspace = true",
-            ),
-            ("crates/attic/Cargo.toml", "[package]\nname = \"attic\""),
-        ],
-        &[
-            (
-                "crates/lab/Cargo.toml",
-                "[dependencies]\nstats.workspace = true\n# report\n\n[lints]\nworkspace = true",
-            ),
-            (
-                "crates/report/Cargo.toml",
-                "[dependencies]\narchive.workspace = true\naskama.workspace = true",
-            ),
-        ],
+        r#"
+            crates/stats/Cargo.toml: [dependencies]\narchive.workspace = true
+            crates/report/Cargo.toml: [dependencies]\nlab = { path = "../lab" }
+            crates/load/Cargo.toml: [dependencies.engine]\nworkspace = true
+            crates/archive/Cargo.toml: [dev-dependencies]\nreport.workspace = true
+            crates/engines/mock/Cargo.toml: [target.'cfg(unix)'.dependencies]\nlab.workspace = true
+            crates/attic/Cargo.toml: [package]\nname = "attic"
+        "#,
+        r#"
+            crates/lab/Cargo.toml: [dependencies]\nstats.workspace = true\n# report\n\n[lints]\nworkspace = true
+            crates/report/Cargo.toml: [dependencies]\narchive.workspace = true\naskama.workspace = true
+        "#,
     );
 }

@@ -1,8 +1,8 @@
 //! Remarks are values: no decision depends on their sentences.
 
+use crate::holds;
 use crate::repository::{File, product};
 use crate::source::Token;
-use crate::{CODE, holds};
 
 const CALLED: &[&str] = &[
     "Remark", "remark", "remarks", "reason", "reasons", "note", "notes", "obstacle",
@@ -72,49 +72,19 @@ fn text_search(tokens: &[Token]) -> Option<usize> {
 fn remarks_are_values() {
     holds(
         nothing_is_decided_by_sentences,
-        &[
-            (
-                CODE,
-                "fn f(p: &Point) -> bool { p.notes.iter().any(|n| n.to_string().starts_with(\"short\")) }",
-            ),
-            (
-                CODE,
-                "fn f(p: &Point) -> bool { p.notes.iter().any(|n| n.to_string().starts_with(EXTRA)) }",
-            ),
-            (
-                CODE,
-                "fn f(m: &Missing) -> bool { m.reason.to_string().contains(\"memory\") }",
-            ),
-            (
-                CODE,
-                "fn f(note: &Remark) -> Option<f64> { note.to_string().split(' ').next()?.parse().ok() }",
-            ),
-            (
-                CODE,
-                "fn f(p: &Point) -> Vec<String> { p.reasons.iter().map(|r| r.to_string().split(':').collect()).collect() }",
-            ),
-            (
-                CODE,
-                "fn f() -> Remark { Remark::Text { text: \"so it is\".into() } }",
-            ),
-        ],
-        &[
-            (
-                CODE,
-                "fn f(p: &Point) -> bool { p.notes.contains(&Remark::EngineSpecific) }",
-            ),
-            (
-                CODE,
-                "fn f(note: &Remark) -> bool { matches!(note, Remark::Short { .. }) }",
-            ),
-            (
-                CODE,
-                "fn f(p: &Point, text: &str) -> bool { text.starts_with(\"T\") && !p.notes.is_empty() }",
-            ),
-            (
-                CODE,
-                "fn f(note: &Remark, told: &[String]) -> bool { told.contains(&note.to_string()) }",
-            ),
-        ],
+        r#"
+            CODE: fn f(p: &Point) -> bool { p.notes.iter().any(|n| n.to_string().starts_with("short")) }
+            CODE: fn f(p: &Point) -> bool { p.notes.iter().any(|n| n.to_string().starts_with(EXTRA)) }
+            CODE: fn f(m: &Missing) -> bool { m.reason.to_string().contains("memory") }
+            CODE: fn f(note: &Remark) -> Option<f64> { note.to_string().split(' ').next()?.parse().ok() }
+            CODE: fn f(p: &Point) -> Vec<String> { p.reasons.iter().map(|r| r.to_string().split(':').collect()).collect() }
+            CODE: fn f() -> Remark { Remark::Text { text: "so it is".into() } }
+        "#,
+        r#"
+            CODE: fn f(p: &Point) -> bool { p.notes.contains(&Remark::EngineSpecific) }
+            CODE: fn f(note: &Remark) -> bool { matches!(note, Remark::Short { .. }) }
+            CODE: fn f(p: &Point, text: &str) -> bool { text.starts_with("T") && !p.notes.is_empty() }
+            CODE: fn f(note: &Remark, told: &[String]) -> bool { told.contains(&note.to_string()) }
+        "#,
     );
 }
