@@ -17,6 +17,7 @@ mod platform;
 mod point;
 mod rights;
 mod run;
+mod section;
 mod study;
 
 pub use by_operation::{ByOperation, OperationSample, OperationTimes, TransactionKind};
@@ -31,13 +32,14 @@ pub use figures::{
 pub use held_back::{BackgroundEvent, Bottleneck, HeldBack, Resource, WaitHistogram};
 pub use interface::{InterfaceKind, InterfaceUse, Traffic};
 pub use inventory::{Advice, Fact, Inventory};
-pub use observed::{About, Observed, ObservedCell, ObservedColumn, load_row};
+pub use observed::{About, Observed, load_row};
 pub use platform::{BlockDevice, ControlGroup, DeviceCap, Platform};
 pub use point::{
     Component, Histograms, Latency, Point, PointKey, Sample, Steady, TimedEvent, WorkDone,
 };
 pub use rights::{RightsMissing, Unseen};
 pub use run::{Missing, OF_PARAMETER_FILES, Run, RunState, TargetRecord};
+pub use section::{Axis, Block, Cell, Chart, Column, Section, Series, Table};
 pub use study::{
     Alternative, Arranged, Arrangement, Ended, Factor, PlannedLook, SIDES_MAX, Screened, SideLabel,
     StudyPart, Until,

@@ -100,12 +100,37 @@ fn a_workload_that_is_registered_is_planned_measured_resumed_reported_and_judged
     for text in [&page, &table] {
         assert!(text.contains("SLEEP") && text.contains("Sleep"), "{text}");
     }
+    shows_its_own_section(&page, &table, &archive::export::markdown(&run));
     let limits = Sla::parse(
         "l",
         "[[limit]]\nmetric = \"SLEEP@2.operations\"\nat_least = 40\n",
     );
     let judgement = sla::judge(&run, &limits.unwrap());
     assert_eq!((judgement.met(), judgement.missed()), (1, 0));
+}
+
+/// The workload's table and chart of both points, of which neither report nor archive knows anything.
+fn shows_its_own_section(page: &str, table: &str, markdown: &str) {
+    let own = |text: &str| text.split_once("Oversleeping").unwrap().1.to_owned();
+    for text in [page, table, markdown].map(own) {
+        for part in ["2 ms that it was meant", "late, p99", "Late by sleepers"] {
+            assert!(text.contains(part), "no {part:?} in {text}");
+        }
+    }
+    let own = own(page);
+    assert!(
+        own.contains("<svg") && own.contains("sleepers</text>"),
+        "{own}"
+    );
+    let rows = own.split_once("</table>").unwrap().0;
+    for (sleepers, naps) in [(1, 20), (2, 40)] {
+        let row = format!("<tr><th scope=\"row\">{sleepers}</th><td>{naps}</td>");
+        assert!(rows.contains(&row), "{rows}");
+        assert!(
+            markdown.contains(&format!("| {sleepers} | {naps} |")),
+            "{markdown}"
+        );
+    }
 }
 
 /// A wall clock that steps forward or back at each reading.

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use archive::{About, Observed, ObservedCell};
+use archive::{About, Cell, Observed};
 
 use crate::Result;
 
@@ -103,8 +103,8 @@ pub fn foreign_rows<const N: usize>(
     risen: &Risen<N>,
     texts: &HashMap<String, (String, bool)>,
     lines: usize,
-    row: impl Fn(&str, &Rise<N>) -> Vec<ObservedCell>,
-) -> Vec<Vec<ObservedCell>> {
+    row: impl Fn(&str, &Rise<N>) -> Vec<Cell>,
+) -> Vec<Vec<Cell>> {
     let (mut rows, mut others) = (Vec::new(), risen.others);
     for (key, rise) in &risen.longest {
         match texts.get(key) {
@@ -140,7 +140,7 @@ pub fn hottest<const N: usize>(
     tables: impl Iterator<Item = (String, [f64; N], [f64; N])>,
     done: impl Fn(&[f64; N]) -> f64,
     lines: usize,
-) -> (Vec<Vec<ObservedCell>>, Option<String>) {
+) -> (Vec<Vec<Cell>>, Option<String>) {
     let mut reset = 0;
     let risen = tables.map(|(name, before, now)| {
         let was_reset = (0..N).any(|at| now[at] < before[at]);
@@ -164,7 +164,7 @@ pub fn hottest<const N: usize>(
             .then_with(|| a.0.cmp(&b.0))
     });
     let row = |(name, counts): &(String, [f64; N])| {
-        let numbers = counts.iter().map(|n| ObservedCell::from(*n));
+        let numbers = counts.iter().map(|n| Cell::from(*n));
         std::iter::once(name.as_str().into())
             .chain(numbers)
             .collect()
@@ -176,10 +176,10 @@ pub fn hottest<const N: usize>(
 pub const SIZE: (&str, &str) = ("size", "MB");
 
 /// Gives each table its size, where that is known.
-pub fn add_sizes(rows: &mut [Vec<ObservedCell>], sizes: &HashMap<String, f64>) {
+pub fn add_sizes(rows: &mut [Vec<Cell>], sizes: &HashMap<String, f64>) {
     for row in rows {
         let size = match row.first() {
-            Some(ObservedCell::Text(name)) => sizes.get(name).copied(),
+            Some(Cell::Text(name)) => sizes.get(name).copied(),
             _ => None,
         };
         row.push(size.into());
@@ -245,7 +245,7 @@ mod tests {
             .into();
         let row = |text: &str, rise: &Rise<2>| vec![text.into(), rise.counts[0].into()];
         // A statement without text is among the others.
-        let others = |calls: f64| vec![ObservedCell::from(OTHERS), calls.into()];
+        let others = |calls: f64| vec![Cell::from(OTHERS), calls.into()];
         let rows = foreign_rows(&risen, &texts, 1, row);
         assert_eq!(rows, [vec!["new".into(), 1.0.into()], others(10.0)]);
         let rows = foreign_rows(&risen, &texts, 2, row);
@@ -291,8 +291,8 @@ mod tests {
         let tables = [("a", [5.0, 5.0], [9.0, 1.0]), ("b", [1.0, 1.0], [2.0, 1.0])];
         let tables = tables.map(|(name, before, now)| (name.to_owned(), before, now));
         let (rows, remark) = hottest(tables.into_iter(), |counts| counts[0], 9);
-        assert_eq!(rows[0], ["a".into(), 9.0.into(), ObservedCell::from(1.0)]);
-        assert_eq!(rows[1], ["b".into(), 1.0.into(), ObservedCell::from(0.0)]);
+        assert_eq!(rows[0], ["a".into(), 9.0.into(), Cell::from(1.0)]);
+        assert_eq!(rows[1], ["b".into(), 1.0.into(), Cell::from(0.0)]);
         assert!(remark.is_some_and(|remark| remark.contains("1 tables")));
     }
 }

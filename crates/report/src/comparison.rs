@@ -11,22 +11,24 @@ mod shifts;
 
 use std::collections::BTreeMap;
 
-use stats::Warning;
-use stats::compare::{Design, Verdict};
+use archive::{Block, Column as ArchiveColumn, Section};
+use stats::compare::{Band, Design, Verdict};
 use stats::forecast::Further;
+use stats::{Interval, Warning};
 use verdict::compare::{CONFIDENCE, Comparison, Named, Row, verdict_word as word};
-use verdict::metric;
 
 use crate::arrangement::arrangement;
 use crate::number::{self, percent};
+use crate::section::of_texts;
 use crate::shifted::order_words;
 use crate::terminal::table::{self, Align, Column, Table};
-use crate::terminal::{Paint, clean};
+use crate::terminal::{self, Paint, clean};
 
 pub use alternatives::alternatives;
 pub(crate) use alternatives::{
     advice as alternatives_advice, figure as alternative_figure, label as alternatives_label,
-    others as other_alternatives, rounds_words as alternatives_rounds, sure as alternatives_sure,
+    listed as alternatives_listed, others as other_alternatives,
+    rounds_words as alternatives_rounds, sure as alternatives_sure,
 };
 pub use chances::chances;
 pub(crate) use forest::Scale;
@@ -34,8 +36,8 @@ pub use looks::{ended, length, look, looks_words, planned};
 pub(crate) use pairs::{between_words, odd_words, scatter_words, within_words};
 pub use ramps::ramps;
 pub(crate) use ramps::supported;
-pub(crate) use screening::{advice as screening_advice, rounds_words, sure as screening_sure};
 pub use screening::{design_words, screening};
+pub(crate) use screening::{sections as screening_sections, sure as screening_sure};
 pub use shifts::shifts;
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -48,7 +50,49 @@ pub struct Shown {
 pub(crate) const SIDES: &str = "A, B: medians, moved equally so that B / A is the ratio";
 
 const FOREST_WIDTH: usize = 25;
+
 const DIFFERENCES_MAX: usize = 24;
+
+fn in_terminal(sections: &[Section], shown: Shown) -> String {
+    let paint = Paint {
+        colour: shown.colour,
+    };
+    let each = sections
+        .iter()
+        .map(|section| terminal::section::section(section, shown.width, &paint));
+    each.collect::<Vec<_>>().join("\n")
+}
+
+/// Adds the ratios of the rows of the section's table as a picture, which only a terminal needs, and its legend, if there is room.
+fn draw(
+    section: &mut Section,
+    shown: Shown,
+    head: &str,
+    ratios: &[Option<Interval>],
+    bands: &[Band],
+    (sure, ends): (&str, &str),
+) {
+    let scale = Scale::of(ratios.iter().flatten().copied(), FOREST_WIDTH);
+    for (at, block) in section.blocks.iter_mut().enumerate() {
+        let Block::Table(table) = block else {
+            continue;
+        };
+        if terminal::section::width(table) + FOREST_WIDTH > shown.width {
+            return;
+        }
+        (table.columns).push(ArchiveColumn::new(&format!("{head}, log scale"), ""));
+        for ((row, ratio), band) in table.rows.iter_mut().zip(ratios).zip(bands.iter().cycle()) {
+            row.push(scale.draw(*ratio, *band).into());
+        }
+        let legend = format!("{}{ends}", scale.legend(sure));
+        return section.blocks.insert(at + 1, Block::Sentence(legend));
+    }
+}
+
+/// "±2 %" in parentheses.
+fn of_band(band: Band) -> String {
+    format!(" (±{} %)", percent(band.equivalence))
+}
 
 /// The subject measured in rounds, without a full stop.
 pub fn in_rounds(what: &str, rounds: u32) -> String {
@@ -71,20 +115,17 @@ pub fn comparison(compared: &Comparison, shown: Shown) -> String {
     }
     let primary: Vec<&Row> = compared.primary().collect();
     let secondary: Vec<&Row> = compared.rows.iter().filter(|r| !r.primary).collect();
-    out.push_str(&format!("\n{}\n", paint.bold(&named(compared.named))));
-    out.push_str(&forest_table(
-        &primary,
-        shown.width,
-        &paint,
-        &sure(compared),
-    ));
+    let of_primary = forest(named(compared.named), &primary, shown, &sure(compared));
+    out.push_str(&format!("\n{}", in_terminal(&[of_primary], shown)));
     out.push_str(&remarks(compared, &primary, shown.width, &paint));
     if !secondary.is_empty() {
-        out.push_str(&format!("\n{}\n", paint.bold(&tally(&secondary))));
-        if shown.all {
-            let each = sure_of(compared.confidence_secondary, 1, compared);
-            out.push_str(&forest_table(&secondary, shown.width, &paint, &each));
-        }
+        let each = sure_of(compared.confidence_secondary, 1, compared);
+        let of_secondary = if shown.all {
+            forest(tally(&secondary), &secondary, shown, &each)
+        } else {
+            Section::new(tally(&secondary))
+        };
+        out.push_str(&format!("\n{}", in_terminal(&[of_secondary], shown)));
     }
     out
 }
@@ -141,6 +182,15 @@ pub fn pairs_words(compared: &Comparison) -> String {
     };
     let of = compared.looks.as_ref().map(looks::at_most);
     format!("{pairs} pairs{}, {how}{whose}", of.unwrap_or_default())
+}
+
+/// The source of the choice of primary metrics.
+pub(crate) fn metrics_words(named: Named) -> &'static str {
+    match named {
+        Named::InPlan => "the primary metrics that the plan named before the run",
+        Named::ByRule => "the throughput of every test at its best level",
+        Named::Afterwards => "metrics that were named after the run",
+    }
 }
 
 fn named(named: Named) -> String {
@@ -228,33 +278,24 @@ fn sure_of(confidence: f64, metrics: usize, compared: &Comparison) -> String {
     }
 }
 
-fn forest_table(rows: &[&Row], width: usize, paint: &Paint, sure: &str) -> String {
-    let ratios = rows.iter().filter_map(|row| row.result.ratio);
-    let scale = Scale::of(ratios, FOREST_WIDTH);
-    let axis: &'static str = "B / A, log scale";
-    let column = |head, align, leave| Column {
-        heads: [head, "", ""],
-        align,
-        leave,
-    };
-    let mut text = Table::new(vec![
-        column("metric", Align::Left, 0),
-        column("A", Align::Right, 2),
-        column("B", Align::Right, 2),
-        column("B / A", Align::Right, 0),
-        column("interval", Align::Left, 0),
-        column(axis, Align::Left, 1),
-        column("verdict", Align::Left, 0),
-    ]);
-    for row in rows {
-        text.row(cells(row, &scale), row.result.verdict == Verdict::Worse);
+/// Rows of metrics under the names that the label gives them.
+pub(crate) fn rows(rows: &[&Row], label: fn(&Row) -> String) -> archive::Table {
+    let heads = ["metric", "A", "B", "B / A", "interval", "verdict"];
+    of_texts(&heads, rows.iter().map(|row| cells(row, label(row))))
+}
+
+/// A section of metrics with their forest.
+fn forest(title: String, rows_of: &[&Row], shown: Shown, sure: &str) -> Section {
+    let ratios: Vec<_> = rows_of.iter().map(|row| row.result.ratio).collect();
+    let mut ends = band_words(rows_of);
+    if ratios.iter().any(Option::is_some) {
+        ends += &format!(" · {SIDES}");
     }
-    let mut legend = format!("{}{}", scale.legend(sure), band_words(rows));
-    if rows.iter().any(|row| row.result.ratio.is_some()) {
-        legend += &format!(" · {SIDES}");
-    }
-    let legend = table::wrap(&legend, width, 2);
-    format!("{}{}\n", text.render(width, paint), paint.dim(&legend))
+    let bands: Vec<Band> = rows_of.iter().map(|row| row.band).collect();
+    let table = rows(rows_of, |row| row.metric.to_string());
+    let mut section = Section::new(title).table(table);
+    draw(&mut section, shown, "B / A", &ratios, &bands, (sure, &ends));
+    section
 }
 
 /// " (±2 %)", and the learned noise beyond which better and worse must lie.
@@ -262,7 +303,7 @@ fn band_words(rows: &[&Row]) -> String {
     let Some(first) = rows.first() else {
         return String::new();
     };
-    let mut text = format!(" (±{} %)", percent(first.band.equivalence));
+    let mut text = of_band(first.band);
     let learned = rows.iter().map(|row| row.band.noise);
     let most = learned.clone().fold(0.0, f64::max);
     if most > 0.0 {
@@ -277,29 +318,22 @@ fn band_words(rows: &[&Row]) -> String {
     text
 }
 
-fn cells(row: &Row, scale: &Scale) -> Vec<String> {
-    let unit = metric::unit(&row.metric.figure).unwrap_or_default();
-    let [a, b] = row.sides().map(|side| match unit {
-        "µs" => number::latency(side),
-        _ => number::figure_or_unknown(side),
-    });
-    let (ratio, interval) = match &row.result.ratio {
-        Some(r) => (format!("{:.3}", r.estimate), number::interval(r)),
-        None => (plain_ratio(row), "none".to_owned()),
+/// The label, both sides, their ratio with its interval, and the verdict.
+pub(crate) fn cells(row: &Row, label: String) -> [String; 6] {
+    let [a, b] = row.sides().map(|side| number::of_metric(&row.metric, side));
+    let [ratio, interval, verdict] = match &row.result.ratio {
+        Some(r) => [
+            format!("{:.3}", r.estimate),
+            number::interval(r),
+            word(row.result.verdict).to_owned(),
+        ],
+        None => [
+            plain_ratio(row),
+            number::UNKNOWN.to_owned(),
+            "no verdict".to_owned(),
+        ],
     };
-    let verdict = match row.result.ratio {
-        Some(_) => word(row.result.verdict).to_owned(),
-        None => "no verdict".to_owned(),
-    };
-    vec![
-        clean(&row.metric.to_string()),
-        a,
-        b,
-        ratio,
-        interval,
-        scale.draw(row.result.ratio, row.band),
-        verdict,
-    ]
+    [label, a, b, ratio, interval, verdict]
 }
 
 /// The ratio of the medians, for data that carry no interval.
@@ -414,7 +448,7 @@ fn advice(compared: &Comparison, rows: &[&Row]) -> Option<String> {
     })
 }
 
-fn tally(rows: &[&Row]) -> String {
+pub(crate) fn tally(rows: &[&Row]) -> String {
     let count = |verdict| rows.iter().filter(|r| r.result.verdict == verdict).count();
     format!(
         "{} secondary {}: {} better, {} worse, {} equivalent, {} inconclusive",

@@ -1,7 +1,7 @@
 //! The part of the device's throughput that the database delivers: the best of a test through the database, divided by the best of the same
 //! kind of work below it.
 
-use archive::{Run, Sample};
+use archive::{Run, Sample, Section, Table};
 use stats::autocorrelation::VALUES_MIN;
 use stats::ratio::{Mean, Ratio, of_means};
 use verdict::compare::CONFIDENCE;
@@ -50,19 +50,6 @@ const PAIRS: [Pair; 4] = [
     },
 ];
 
-pub struct Delivered {
-    pub target: String,
-    pub what: &'static str,
-    /// "1,900 MB/s (D111 @8)".
-    pub device: String,
-    /// "812 MB/s (T426 @4)".
-    pub database: String,
-    /// "43 % [40, 46]"; "–" if one of the two is unknown or its measurement was too short.
-    pub share: String,
-    /// The basis of the share, or the reason why it is unknown.
-    pub rests_on: String,
-}
-
 /// The best level of a test: value, parallelism and samples.
 struct Best<'a> {
     test: &'static str,
@@ -96,36 +83,44 @@ impl Best<'_> {
     }
 }
 
-/// A line for each target and kind of work that was also measured below the database.
-pub fn delivered(run: &Run, groups: &[TestGroup<'_>]) -> Vec<Delivered> {
-    let mut lines = Vec::new();
+const HEADS: &str =
+    "target | I/O | device | through the database | database ÷ device [95 % interval] | based on";
+const NOTE: &str = "The best rate through the database, by the device's counters, divided by the best rate of the same kind of I/O on a file \
+     beside the database's data, without a database. Far below 100 %, the device waits for the database. Above 100 %, the two tests were \
+     not alike: different I/O sizes or queue depths, or a device that had become faster. The interval comes from the scatter of the \
+     samples within each test; it does not cover the variation from run to run.";
+
+/// A row for each target and kind of work that was also measured below the database; `None` if none was.
+pub fn delivered(run: &Run, groups: &[TestGroup<'_>]) -> Option<Section> {
+    let mut table = Table::new(HEADS);
     for target in 0..run.targets.len() as u32 {
         for pair in &PAIRS {
             let Some(below) = best(groups, pair.below, target, pair.figure) else {
                 continue;
             };
             let through = best(groups, pair.through, target, pair.figure);
-            let (share, rests_on) = match &through {
-                Some(through) => share(&below, through),
-                None => (
-                    number::UNKNOWN.to_owned(),
-                    format!("{} does not report this figure", pair.through),
-                ),
-            };
-            lines.push(Delivered {
-                target: level::target_name(run, target),
-                what: pair.what,
-                device: below.describe(pair.unit),
-                database: through.map_or_else(
-                    || number::UNKNOWN.to_owned(),
-                    |through| through.describe(pair.unit),
-                ),
+            let unknown = || number::UNKNOWN.to_owned();
+            let (share, rests_on) = through.as_ref().map_or_else(
+                || {
+                    (
+                        unknown(),
+                        format!("{} does not report this figure", pair.through),
+                    )
+                },
+                |through| share(&below, through),
+            );
+            table.row([
+                level::target_name(run, target),
+                pair.what.to_owned(),
+                below.describe(pair.unit),
+                through.map_or_else(unknown, |through| through.describe(pair.unit)),
                 share,
                 rests_on,
-            });
+            ]);
         }
     }
-    lines
+    let section = Section::new("Database throughput relative to the device").note(NOTE);
+    (!table.rows.is_empty()).then(|| section.table(table))
 }
 
 fn share(below: &Best<'_>, through: &Best<'_>) -> (String, String) {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use archive::{DeviceUse, Latency, Purpose, Requests};
+use archive::{Cell, DeviceUse, Latency, Purpose, Requests};
 use stats::Histogram;
 
 use crate::held_back::place as place_of;
@@ -41,6 +41,33 @@ pub struct Kind {
     pub mean_us: Option<f64>,
     /// 99th percentile of the times, µs; known only where the kernel times each request.
     pub p99_us: Option<f64>,
+}
+
+/// Columns of a table of devices.
+pub const COLUMNS: &str = "device | reads [/s] | reads [MB/s] | reads [kB each] | reads [mean] | reads [p99] | writes [/s] | \
+     writes [MB/s] | writes [kB each] | writes [mean] | writes [p99] | flushes [/s] | flushes [mean] | \
+     flushes [p99] | queue [mean] | busy [%]";
+
+/// The row of a device under [`COLUMNS`].
+pub fn cells(used: &Used) -> Vec<Cell> {
+    let name = match used.place.as_str() {
+        "" => used.name.clone(),
+        place => format!("{}\n{place}", used.name),
+    };
+    let mut cells: Vec<Cell> = vec![name.into()];
+    for (kind, is_moved) in [
+        (&used.reads, true),
+        (&used.writes, true),
+        (&used.flushes, false),
+    ] {
+        cells.push(kind.iops.into());
+        if is_moved {
+            cells.extend([kind.mb_per_s.into(), kind.kb_mean.into()]);
+        }
+        cells.extend([kind.mean_us, kind.p99_us].map(|us| number::latency(us).into()));
+    }
+    cells.extend([used.queue_mean.into(), used.busy_pct.into()]);
+    cells
 }
 
 /// The best level with known devices by a figure of throughput, or else the first such level.

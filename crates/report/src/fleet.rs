@@ -1,5 +1,6 @@
 //! Sentences and table cells of a judged fleet, for page and terminal.
 
+use archive::{Section, Table};
 use stats::Interval;
 use verdict::fleet::{
     CONFIDENCE, Call, FALSE_SHARE_MAX, Figure, Fleet, LIMITS, Measure, Named, RATE_FACTOR_MAX,
@@ -7,8 +8,8 @@ use verdict::fleet::{
 };
 
 use crate::number::{self, count, counted};
-use crate::terminal::table::{Align, Column, Table, wrap};
-use crate::terminal::{Paint, clean};
+use crate::terminal::table::wrap;
+use crate::terminal::{self, Paint};
 
 /// Conclusions that observational data do not allow.
 pub const OBSERVATIONAL: [&str; 2] = [
@@ -18,15 +19,7 @@ pub const OBSERVATIONAL: [&str; 2] = [
      that were chosen because they were slow come closer to the mean by themselves (regression to the mean).",
 ];
 
-pub const HEADS: [&str; 7] = [
-    "measure",
-    "systems",
-    "before",
-    "after",
-    "shift",
-    "99 % interval",
-    "median",
-];
+const HEADS: &str = "measure | systems | before | after | shift | 99 % interval | median";
 pub const NAMED_MAX: usize = 50;
 const NAMES_MAX: usize = 8;
 
@@ -77,7 +70,7 @@ fn interval(measure: Measure, interval: &Interval) -> String {
 }
 
 /// Cells of a measure under [`HEADS`].
-pub fn cells(name: String, shift: &Shift) -> [String; 7] {
+fn cells(name: String, shift: &Shift) -> [String; 7] {
     let of = shift.measure;
     let found = shift.interval.as_ref();
     // The estimate belongs to the interval; without an interval it is the difference or ratio of the averages, which is the same.
@@ -150,7 +143,7 @@ pub fn called(fleet: &Fleet) -> (&'static str, String, String) {
 }
 
 /// Systems and rows that were left out, with the reasons.
-pub fn cautions(fleet: &Fleet) -> Vec<String> {
+fn cautions(fleet: &Fleet) -> Vec<String> {
     let mut cautions = Vec::new();
     let left_out = &fleet.left_out;
     if !left_out.one_sided.is_empty() {
@@ -238,7 +231,7 @@ pub fn system(fleet: &Fleet, named: &Named) -> [String; 5] {
     ]
 }
 
-pub fn how(fleet: &Fleet) -> String {
+fn how(fleet: &Fleet) -> String {
     let systems = fleet.shifts.first().map_or(0, |shift| shift.systems);
     format!(
         "Each system counts once; intervals by bootstrap over systems ({} resamples, seed {}). The primary measure was named \
@@ -248,6 +241,33 @@ pub fn how(fleet: &Fleet) -> String {
     )
 }
 
+/// The primary measure, the secondary ones and the strata, each with its shift, and the cautions.
+pub fn measures(fleet: &Fleet) -> Section {
+    let mut table = Table::new(HEADS);
+    let limits_us = fleet.question.limits_us;
+    for (at, shift) in fleet.shifts.iter().enumerate() {
+        match at {
+            0 => table.heading("primary"),
+            1 => table.heading("secondary, without a call"),
+            _ => {}
+        }
+        table.row(cells(measure(shift.measure, limits_us), shift));
+    }
+    table.heading("primary measure by workload mix, without a call");
+    for (class, shift) in &fleet.strata {
+        table.row(cells(class.name().to_owned(), shift));
+    }
+    let strata = format!(
+        "The primary measure by kind of work. Same mix: the share of reads differs by at most {READ_PCT_CHANGE_MAX} points, the \
+         size of an I/O by {SIZE_FACTOR_MAX} times and the rate by {RATE_FACTOR_MAX} times, as far as they are known."
+    );
+    let section = Section::new("Measures")
+        .note(how(fleet))
+        .table(table)
+        .sentence(strata);
+    cautions(fleet).into_iter().fold(section, Section::caution)
+}
+
 pub fn text(fleet: &Fleet, width: usize, colour: bool) -> String {
     let paint = Paint { colour };
     let (tone, headline, sentence) = called(fleet);
@@ -255,30 +275,10 @@ pub fn text(fleet: &Fleet, width: usize, colour: bool) -> String {
         "bad" => paint.red(&headline),
         _ => paint.bold(&headline),
     };
-    let mut text = format!("{headline}\n{}\n\n", wrap(&sentence, width, 0));
-    let heads = HEADS.iter().zip([0, 3, 0, 0, 0, 2, 4]);
-    let heads = heads.enumerate().map(|(at, (head, leave))| Column {
-        heads: [head, "", ""],
-        align: if at == 0 { Align::Left } else { Align::Right },
-        leave,
-    });
-    let mut table = Table::new(heads.collect());
-    let limits_us = fleet.question.limits_us;
-    for shift in &fleet.shifts {
-        let name = measure(shift.measure, limits_us);
-        table.row(cells(name, shift).to_vec(), false);
-    }
-    for (class, shift) in &fleet.strata {
-        table.row(cells(format!("  {}", class.name()), shift).to_vec(), false);
-    }
-    text.push_str(&table.render(width, &paint));
-    let sentences = std::iter::once(how(fleet))
-        .chain(cautions(fleet))
-        .chain([named(fleet)])
+    let all = [named(fleet)]
+        .into_iter()
         .chain(OBSERVATIONAL.map(str::to_owned));
-    for sentence in sentences {
-        // Names of systems come from files and may contain control characters.
-        text.push_str(&format!("\n{}\n", wrap(&clean(&sentence), width, 0)));
-    }
-    text
+    let measures = all.fold(measures(fleet), Section::sentence);
+    let measures = terminal::section::section(&measures, width, &paint);
+    format!("{headline}\n{}\n\n{measures}", wrap(&sentence, width, 0))
 }

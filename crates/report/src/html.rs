@@ -17,6 +17,7 @@ mod figure;
 mod first;
 mod fleet;
 mod forest;
+mod fragment;
 mod held_back;
 mod inventory;
 mod io_by_purpose;
@@ -24,7 +25,6 @@ mod latency;
 mod load;
 mod machine;
 mod method;
-mod metric_name;
 mod network;
 mod observed;
 mod options;
@@ -34,8 +34,8 @@ mod queries;
 mod ramp;
 mod rounds;
 mod scaling;
-mod scorecard_table;
 mod screening;
+mod section;
 mod series;
 mod sides;
 mod sweep;
@@ -52,11 +52,12 @@ use ::verdict::contrasts::{Kind, belong_together};
 use archive::{Component, Run};
 use askama::Template;
 
-use crate::delivered::{Delivered, delivered};
-use crate::level;
+use crate::delivered::delivered;
+use crate::level::{self, missing};
 use crate::scorecard::{self, Against};
 use crate::users::{self, Summary};
 use data::Data;
+use section::Fragment;
 
 /// Renders a run and its comparisons as one HTML page.
 pub fn html(run: &Run, against: &[Against<'_>], options: &HtmlOptions) -> String {
@@ -75,10 +76,9 @@ pub fn html(run: &Run, against: &[Against<'_>], options: &HtmlOptions) -> String
                 .filter(|g| section.holds(g))
                 .map(|g| test::view(run, g, against))
                 .collect(),
-            delivered: if section.below_database {
-                delivered(run, &groups)
-            } else {
-                Vec::new()
+            delivered: match delivered(run, &groups) {
+                Some(delivered) if section.below_database => Fragment::of(3, &delivered),
+                _ => Fragment::default(),
             },
         })
         .filter(|c: &ComponentView| !c.tests.is_empty())
@@ -93,7 +93,7 @@ pub fn html(run: &Run, against: &[Against<'_>], options: &HtmlOptions) -> String
         screening: effects,
         alternatives: order,
         columnar: columnar::answer(run, against),
-        outcomes: forest.outcomes(),
+        outcomes: forest.outcomes,
     };
     let first = first::view(run, &groups, against, &users, charts, answers);
     let mut page = Page {
@@ -104,22 +104,28 @@ pub fn html(run: &Run, against: &[Against<'_>], options: &HtmlOptions) -> String
         run,
         first,
         links: Vec::new(),
-        users,
+        users: users_view(&users),
         facts: facts::view(run, against),
         customer: customer::view(run, against),
         differences: differences::view(run, against),
         screening,
         alternatives,
-        forest,
+        forest: forest.section,
         before_after: before_after::view(run, against),
         price: price::view(run, against, options),
         inventory: inventory::view(run),
-        scorecard: scorecard_table::view(run, against),
+        practice: inventory::practice(&run.inventory.advice),
+        scorecard: Fragment::of_blocks(&scorecard::section(
+            &scorecard::scorecard(run, against),
+            scorecard::ends,
+        ))
+        .section("scorecard", "Scorecard"),
         columnar: columnar::view(run, against),
+        columnar_title: columnar::title(run, against),
         backup: backup::view(run),
         observed: observed::view(run),
         components,
-        missing: missing(run),
+        missing: Fragment::of_blocks(&missing(run)).section("missing", "Missing capabilities"),
         generated_at: options.generated_at.clone(),
         data: Data::of(run),
         method: method::METHOD,
@@ -133,7 +139,7 @@ pub fn html(run: &Run, against: &[Against<'_>], options: &HtmlOptions) -> String
 /// Sentences for the end of a terminal's output that answer the question of the run's study.
 pub fn answer(run: &Run, against: &[Against<'_>], options: &HtmlOptions) -> Vec<String> {
     let mut said = columnar::answer(run, against);
-    for outcome in forest::view(run, against, options).outcomes() {
+    for outcome in forest::view(run, against, options).outcomes {
         said.push(format!("{}: {}.", outcome.question, outcome.tally));
         said.extend(outcome.said);
     }
@@ -175,22 +181,24 @@ struct Page<'a> {
     run: &'a Run,
     first: first::View,
     links: Vec<(&'static str, &'static str)>,
-    users: Vec<Summary>,
+    users: Fragment,
     facts: facts::View,
-    customer: customer::View,
-    differences: differences::View,
-    screening: screening::View,
-    alternatives: alternatives::View,
-    forest: forest::View,
-    before_after: before_after::View,
-    price: price::View,
-    inventory: inventory::View,
-    scorecard: scorecard_table::View,
-    columnar: columnar::View,
-    backup: backup::View,
-    observed: observed::View,
+    customer: Fragment,
+    differences: Fragment,
+    screening: Fragment,
+    alternatives: Fragment,
+    forest: Fragment,
+    before_after: Fragment,
+    price: Fragment,
+    inventory: Fragment,
+    practice: Fragment,
+    scorecard: Fragment,
+    columnar: Fragment,
+    columnar_title: &'static str,
+    backup: Fragment,
+    observed: Fragment,
     components: Vec<ComponentView>,
-    missing: Vec<[String; 3]>,
+    missing: Fragment,
     generated_at: Option<String>,
     data: Data,
     method: &'static [(&'static str, &'static str)],
@@ -220,26 +228,40 @@ impl Page<'_> {
             (!self.observed.is_empty(), ("observed", "Database at work")),
             (!self.price.is_empty(), ("prices", "Prices")),
             (!self.scorecard.is_empty(), ("scorecard", "Scorecard")),
-            (
-                !self.columnar.is_empty(),
-                ("columnar", self.columnar.title()),
-            ),
+            (!self.columnar.is_empty(), ("columnar", self.columnar_title)),
             (!self.backup.is_empty(), ("backup", "Backup and restore")),
             (true, ("platform", "Platform")),
             (
                 !self.missing.is_empty(),
                 ("missing", "Missing capabilities"),
             ),
+            (
+                !self.inventory.is_empty(),
+                ("inventory", "Platform inventory"),
+            ),
+            (!self.practice.is_empty(), ("practice", "Configuration")),
+            (true, ("method", "Method")),
         ];
-        let there = all
-            .into_iter()
-            .filter_map(|(is_there, link)| is_there.then_some(link));
-        let inventory = self.inventory.contents();
-        there
-            .chain(inventory)
-            .chain([("method", "Method")])
+        (all.into_iter())
+            .filter_map(|(is_there, link)| is_there.then_some(link))
             .collect()
     }
+}
+
+const USERS_HOW: &str = "Throughput and response time of the order-entry users, all transaction types together. Each transaction type has its \
+     own section below.";
+
+fn users_view(users: &[Summary]) -> Fragment {
+    let mut parts = Fragment::default();
+    users
+        .iter()
+        .for_each(|summary| _ = parts.results(3, &summary.levels));
+    if !parts.is_empty() {
+        let mut all = Fragment::default();
+        all.how(USERS_HOW).add(&parts);
+        return all.section("users", "Users");
+    }
+    parts
 }
 
 struct ComponentView {
@@ -247,7 +269,7 @@ struct ComponentView {
     id: &'static str,
     tests: Vec<test::View>,
     /// The delivered share of the device; only in the section below the database.
-    delivered: Vec<Delivered>,
+    delivered: Fragment,
 }
 
 /// A section of tests: one component's, with storage tests below the database kept separate.
@@ -284,17 +306,4 @@ impl Section {
     fn holds(&self, group: &level::TestGroup<'_>) -> bool {
         group.component == self.component && group.below_database() == self.below_database
     }
-}
-
-fn missing(run: &Run) -> Vec<[String; 3]> {
-    run.missing
-        .iter()
-        .map(|m| {
-            [
-                level::target_name(run, m.target),
-                format!("{} {}", m.test, m.title),
-                m.reason.to_string(),
-            ]
-        })
-        .collect()
 }

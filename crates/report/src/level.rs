@@ -1,7 +1,7 @@
 //! A run's points in order: tests → curves (one per target and step) → levels (one per degree of parallelism, with its repetitions). Every
 //! chart and table starts here.
 
-use archive::{Component, Figures, Latency, Point, Remark, Run};
+use archive::{Component, Figures, Latency, Point, Remark, Run, Section, Table};
 use stats::summary;
 use stats::{Histogram, HistogramSnapshot};
 
@@ -190,6 +190,12 @@ pub struct Curve<'a> {
 }
 
 impl<'a> Curve<'a> {
+    pub fn points(&self) -> impl Iterator<Item = &'a Point> {
+        self.levels
+            .iter()
+            .flat_map(|level| level.points.iter().copied())
+    }
+
     /// The level with the largest `figure`, reduced to its valid points; never an extra, and the smallest parallelism of equals.
     pub fn peak(&self, figure: &str) -> Option<Level<'a>> {
         self.levels
@@ -297,6 +303,39 @@ fn finish(group: &mut TestGroup<'_>, run: &Run) {
 }
 
 /// Name of a target for tables, defined for any index.
+/// Pseudo-figures, derived from a figure and the host's hardware threads.
+pub const CORES_LEFT_AVG: &str = "cores_left_avg";
+pub const CORES_LEFT_PEAK: &str = "cores_left_peak";
+
+/// A figure of a level, measured or derived.
+pub fn derived(run: &Run, level: &Level<'_>, figure: &str) -> Option<f64> {
+    match figure {
+        CORES_LEFT_AVG => level.cores_left(run.platform.threads, "cpu_pct_avg"),
+        CORES_LEFT_PEAK => level.cores_left(run.platform.threads, "cpu_pct_peak"),
+        figure => level.figure(figure),
+    }
+}
+
+/// Tests that a target cannot run.
+pub fn missing(run: &Run) -> Section {
+    let mut table = Table::new("target | test | reason");
+    for missing in &run.missing {
+        let test = format!("{} {}", missing.test, missing.title);
+        table.row([
+            target_name(run, missing.target),
+            test,
+            missing.reason.to_string(),
+        ]);
+    }
+    let section = Section::new("Missing capabilities");
+    if table.rows.is_empty() {
+        return section;
+    }
+    section
+        .note("Tests that a target cannot run; their figures are not estimated.")
+        .table(table)
+}
+
 pub fn target_name(run: &Run, target: u32) -> String {
     run.targets
         .get(target as usize)

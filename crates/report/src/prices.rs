@@ -6,9 +6,8 @@ use verdict::price::{
 };
 
 use crate::number;
-use crate::terminal::clean;
-use crate::terminal::table::{Align, Column, Table};
-use crate::terminal::{Paint, table};
+use crate::section::of_texts;
+use crate::terminal::{self, Paint, clean, table};
 
 /// Price lists for runs: a common one, or one for each.
 #[derive(Debug, Clone, Default)]
@@ -42,7 +41,7 @@ pub const WORTH_HEADS: [&str; 5] = [
     "net price",
     "list price",
 ];
-pub const GAIN_HEADS: [&str; 4] = [
+const GAIN_HEADS: [&str; 4] = [
     "metric",
     "performance, B ÷ A",
     "price ÷ performance, B ÷ A",
@@ -183,7 +182,13 @@ pub fn extra(change: &Change) -> Option<String> {
     })
 }
 
-pub fn gain(gain: &Gain, currency: &str) -> [String; 4] {
+/// Performance and price of each metric of a change.
+pub fn gains(change: &Change) -> archive::Table {
+    let rows = change.gains.iter().map(|of| gain(of, &change.currency));
+    of_texts(&GAIN_HEADS, rows)
+}
+
+fn gain(gain: &Gain, currency: &str) -> [String; 4] {
     let ratio = |of: &Interval| format!("{:.3} ({:.3} … {:.3})", of.estimate, of.low, of.high);
     let unknown = || number::UNKNOWN.to_owned();
     let per_unit = gain.per_unit.map(|of| {
@@ -224,20 +229,8 @@ pub fn prices(bills: [&Bill; 2], change: &Change, width: usize, colour: bool) ->
         put(&format!("  No ratios: {why}."));
         return out;
     }
-    let columns = GAIN_HEADS.into_iter().enumerate().map(|(at, head)| Column {
-        heads: ["", "", head],
-        align: if at == 0 { Align::Left } else { Align::Right },
-        leave: 0,
-    });
-    let mut table = Table::new(columns.collect());
-    for of in &change.gains {
-        table.row(
-            gain(of, &change.currency).map(|cell| clean(&cell)).to_vec(),
-            false,
-        );
-    }
     if !change.gains.is_empty() {
-        out.push_str(&table.render(width, &paint));
+        out.push_str(&terminal::section::table(&gains(change), width, &paint));
     }
     out
 }

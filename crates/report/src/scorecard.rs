@@ -6,12 +6,14 @@ mod caution;
 mod cell;
 mod evaluate;
 mod line;
+mod section;
 
 pub use cell::{Absence, Against, Cell, Column, Measured};
 pub use line::{Line, Rule, lines, query_number, rank, throughput_line};
 
 pub(crate) use caution::{caution, engine_specific, other_runtime};
 pub(crate) use evaluate::{published_figure, published_loads};
+pub(crate) use section::{ends, half, section};
 
 use archive::Run;
 

@@ -1,5 +1,6 @@
 //! Text on shifts for page and terminal.
 
+use archive::{Latency, Table};
 use stats::Warning;
 use stats::compare::Verdict;
 use verdict::compare::verdict_word;
@@ -187,6 +188,39 @@ fn too_few(few: &Repetitions, is_of_database: bool) -> String {
         words(few),
         few.made,
     )
+}
+
+const HEADS: &str = "operation | I/Os [A → B] | mean [A → B] | improvement | 95 % interval | verdict | p50 [A → B] | \
+     beyond 1 ms [A → B] | p99 [A → B] | p99.9 [A → B]";
+
+/// The times of each level, at most so many of them, under the title of the level.
+pub fn table(shifts: &[&Shift], most: usize, title: impl Fn(&Shift) -> String) -> Table {
+    let mut table = Table::new(HEADS);
+    let shown = &shifts[..shifts.len().min(most)];
+    for group in shown.chunk_by(|a, b| a.is_of_level(b)) {
+        table.heading(title(group[0]));
+        group.iter().for_each(|shift| table.row(row(shift)));
+    }
+    table
+}
+
+fn row(shift: &Shift) -> [String; 10] {
+    let (interval, verdict) = interval(shift);
+    let of = |part: fn(&Latency) -> f64, beyond| {
+        latencies(shift, |side| side.percentile_us(part, beyond))
+    };
+    [
+        of_shift(shift),
+        counts(shift),
+        latencies(shift, |side| Some(side.mean_us)),
+        improvement(shift),
+        interval,
+        verdict.to_owned(),
+        of(|l| l.p50_us, 2),
+        tails(shift),
+        of(|l| l.p99_us, 100),
+        of(|l| l.p99_9_us, 1000),
+    ]
 }
 
 fn percent(value: f64) -> String {

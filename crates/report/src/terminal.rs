@@ -1,19 +1,19 @@
 //! The report for a terminal: a table per test and target in the published layout, footnotes with reasons, missing capabilities, and the
 //! scorecard.
 
-mod card;
 mod general;
+pub(crate) mod section;
 pub(crate) mod table;
 mod text;
 
 use archive::reference::Reference;
-use archive::{Component, Latency, Point, PointKey, Remark, Run, RunState, Steady};
+use archive::{Component, Latency, Point, PointKey, Remark, Run, RunState, Section, Steady};
 
 use crate::delivered::delivered;
-use crate::level::{self, Curve, Level, TestGroup};
+use crate::level::{self, CORES_LEFT_AVG, CORES_LEFT_PEAK, Curve, Level, TestGroup};
 use crate::remarks::{self, Numbered};
 use crate::scorecard::{self, Against};
-use crate::users::{self, HEADS, Summary};
+use crate::users;
 use crate::{devices, held_back, io_by_purpose, number, scorecard::scorecard, transactions};
 use general::General;
 use table::{Align, Column, Table};
@@ -23,8 +23,17 @@ pub fn terminal(run: &Run, references: &[Reference], width: usize, colour: bool)
     let paint = Paint { colour };
     let mut out = head(run, width, &paint);
     let groups = level::tests(run, scorecard::rank);
+    let put = |out: &mut String, own: &Section| {
+        if !own.blocks.is_empty() {
+            *out += &format!("\n{}", section::section(own, width, &paint));
+        }
+    };
     for summary in users::summaries(&groups) {
-        out.push_str(&users_table(&summary, width, &paint));
+        let levels = summary
+            .sentences
+            .into_iter()
+            .fold(summary.levels, Section::sentence);
+        put(&mut out, &levels);
     }
     let general = General::of(&groups);
     for group in &groups {
@@ -34,58 +43,15 @@ pub fn terminal(run: &Run, references: &[Reference], width: usize, colour: bool)
         }
     }
     out.push_str(&general.render(width, &paint));
-    out.push_str(&missing(run, width, &paint));
+    put(&mut out, &level::missing(run));
     let against: Vec<Against<'_>> = references.iter().map(Against::Reference).collect();
-    out.push('\n');
-    out.push_str(&card::render(&scorecard(run, &against), width, &paint));
-    out.push_str(&delivered_lines(run, &groups, width, &paint));
-    out
-}
-
-fn users_table(summary: &Summary, width: usize, paint: &Paint) -> String {
-    let heads = HEADS.into_iter().enumerate();
-    let columns = heads.map(|(at, head)| Column {
-        heads: ["", "", head],
-        align: if at < 5 { Align::Right } else { Align::Left },
-        leave: 0,
-    });
-    let mut table = Table::new(columns.collect());
-    for row in &summary.rows {
-        table.row(
-            row.cells.iter().map(|cell| clean(cell)).collect(),
-            row.invalid,
-        );
-    }
-    let title = format!(
-        "Users on {} (response time: p{})",
-        clean(&summary.target),
-        summary.percentile
+    put(
+        &mut out,
+        &scorecard::section(&scorecard(run, &against), scorecard::half),
     );
-    let mut out = format!("\n{}\n{}", paint.bold(&title), table.render(width, paint));
-    for sentence in &summary.sentences {
-        out.push_str(&table::wrap(&clean(sentence), width, 2));
-        out.push('\n');
-    }
-    out
-}
-
-/// The delivered share of the device, if both were measured.
-fn delivered_lines(run: &Run, groups: &[TestGroup<'_>], width: usize, paint: &Paint) -> String {
-    let lines = delivered(run, groups);
-    if lines.is_empty() {
-        return String::new();
-    }
-    let mut out = format!(
-        "\n{}\n",
-        paint.bold("Database throughput relative to the device")
-    );
-    for line in lines {
-        let text = format!(
-            "  {} {}: {}, {} of {}; {}",
-            line.target, line.what, line.share, line.database, line.device, line.rests_on
-        );
-        out.push_str(&format!("{}\n", table::wrap(&clean(&text), width, 4)));
-    }
+    delivered(run, &groups)
+        .iter()
+        .for_each(|delivered| put(&mut out, delivered));
     out
 }
 
@@ -246,6 +212,9 @@ fn test_table(
         out.push_str(&table::wrap(&clean(&sentence), width, 2));
         out.push('\n');
     }
+    for own in Section::joined(curve.points().flat_map(Point::valid_sections)) {
+        out.push_str(&section::section(&own, width, paint));
+    }
     out
 }
 
@@ -277,85 +246,134 @@ fn results(group: &TestGroup<'_>, curve: &Curve<'_>) -> Vec<&'static Shown> {
         .collect()
 }
 
-/// The columns of the published result tables, with "reps", p99 and a validity mark. The number is the order in which columns go if the
-/// terminal is narrow; 0 stays.
-fn columns(run: &Run, results: &[&Shown]) -> Vec<Column> {
+/// Heads of a column, its figure and format, and the order in which columns go if the terminal is narrow; 0 stays.
+type Layout = (
+    [&'static str; 3],
+    &'static str,
+    fn(Option<f64>) -> String,
+    u8,
+);
+
+/// The columns of the published result tables, with p99.
+const FIGURES: [Layout; 14] = [
+    (
+        ["Rows/sec", "", "[rps]"],
+        "rows_per_s",
+        number::figure_or_unknown,
+        0,
+    ),
+    (
+        ["Ops/sec", "", "[ops]"],
+        "operations_per_s",
+        number::figure_or_unknown,
+        0,
+    ),
+    (["CPU", "", "[%]"], "cpu_pct_avg", number::whole, 0),
+    (
+        ["cores", "left", "avg"],
+        CORES_LEFT_AVG,
+        number::one_decimal,
+        10,
+    ),
+    (
+        ["cores", "left", "peak"],
+        CORES_LEFT_PEAK,
+        number::one_decimal,
+        10,
+    ),
+    (["read", "", "[iops]"], "read_iops", number::whole, 3),
+    (["write", "", "[iops]"], "write_iops", number::whole, 3),
+    (["total", "", "[iops]"], "total_iops", number::whole, 7),
+    (
+        ["read", "", "[MB/s]"],
+        "read_mb_per_s",
+        number::figure_or_unknown,
+        4,
+    ),
+    (
+        ["write", "", "[MB/s]"],
+        "write_mb_per_s",
+        number::figure_or_unknown,
+        4,
+    ),
+    (
+        ["total", "", "[MB/s]"],
+        "total_mb_per_s",
+        number::figure_or_unknown,
+        7,
+    ),
+    (
+        ["redo", "", "[MB/s]"],
+        "redo_mb_per_s",
+        number::figure_or_unknown,
+        5,
+    ),
+    (
+        ["Time", "", "[sec]"],
+        "elapsed_s",
+        number::figure_or_unknown,
+        0,
+    ),
+    (["p99", "", ""], "response_us_p99", number::latency, 0),
+];
+
+/// The published columns, with "n" for repetitions and a validity mark.
+fn columns(run: &Run, results: &[&Shown]) -> Vec<Column<'static>> {
     let right = |heads: [&'static str; 3], leave: u8| Column {
         heads,
         align: Align::Right,
         leave,
     };
-    let mut columns = vec![
-        right(["", "", "Run"], 9),
-        right(["", "", "Tst"], 8),
-        right(["", "", "Code"], 0),
-        right(["", "", "#N"], 6),
-        right(["", "", "#J"], 0),
-        right(["", "", "#T"], 0),
-        right(["Rows/sec", "", "[rps]"], 0),
-        right(["Ops/sec", "", "[ops]"], 0),
-        right(["CPU", "", "[%]"], 0),
-        right(["cores", "left", "avg"], 10),
-        right(["cores", "left", "peak"], 10),
-        right(["read", "", "[iops]"], 3),
-        right(["write", "", "[iops]"], 3),
-        right(["total", "", "[iops]"], 7),
-        right(["read", "", "[MB/s]"], 4),
-        right(["write", "", "[MB/s]"], 4),
-        right(["total", "", "[MB/s]"], 7),
-        right(["redo", "", "[MB/s]"], 5),
-        right(["Time", "", "[sec]"], 0),
-        right(["p99", "", ""], 0),
+    let of_key = [
+        ("Run", 9),
+        ("Tst", 8),
+        ("Code", 0),
+        ("#N", 6),
+        ("#J", 0),
+        ("#T", 0),
     ];
-    columns.extend(results.iter().map(|(heads, figure)| {
+    let of_key = of_key.map(|(head, leave)| right(["", "", head], leave));
+    let figures = FIGURES
+        .iter()
+        .map(|(heads, .., leave)| right(*heads, *leave));
+    let results = results.iter().map(|(heads, figure)| {
         let is_of_storage = OF_STORAGE.iter().any(|(_, own)| own == figure);
         right(*heads, if is_of_storage { 2 } else { 0 })
-    }));
-    if run.repetitions > 1 || run.points.iter().any(|p| p.key.repetition > 1) {
-        columns.push(right(["", "", "n"], 0));
-    }
-    columns.push(Column {
-        heads: ["", "", "valid"],
-        align: Align::Left,
-        leave: 0,
     });
-    columns
+    let n = is_repeated(run).then(|| right(["", "", "n"], 0));
+    let valid = Column {
+        align: Align::Left,
+        ..right(["", "", "valid"], 0)
+    };
+    let all = of_key.into_iter().chain(figures).chain(results);
+    all.chain(n).chain([valid]).collect()
+}
+
+fn is_repeated(run: &Run) -> bool {
+    run.repetitions > 1 || run.points.iter().any(|p| p.key.repetition > 1)
 }
 
 fn row(run: &Run, level: &Level<'_>, results: &[&Shown], mark: String) -> Vec<String> {
     let key = &level.first().key;
     let shown = level.shown();
-    let whole = |name: &str| number::whole(shown.figure(name));
-    let rate = |name: &str| number::figure_or_unknown(shown.figure(name));
-    let left = |cpu: &str| number::one_decimal(shown.cores_left(run.platform.threads, cpu));
-    let mut cells = vec![
+    let value = |figure: &str| level::derived(run, &shown, figure);
+    let of_key = [
         run.id.to_string(),
         level.number.to_string(),
         clean(&key.test),
         key.nodes.to_string(),
         key.jobs.to_string(),
         key.threads.to_string(),
-        rate("rows_per_s"),
-        rate("operations_per_s"),
-        whole("cpu_pct_avg"),
-        left("cpu_pct_avg"),
-        left("cpu_pct_peak"),
-        whole("read_iops"),
-        whole("write_iops"),
-        whole("total_iops"),
-        rate("read_mb_per_s"),
-        rate("write_mb_per_s"),
-        rate("total_mb_per_s"),
-        rate("redo_mb_per_s"),
-        rate("elapsed_s"),
-        number::latency(shown.figure("response_us_p99")),
     ];
-    cells.extend(results.iter().map(|(_, figure)| rate(figure)));
-    if run.repetitions > 1 || run.points.iter().any(|p| p.key.repetition > 1) {
-        cells.push(level.points.len().to_string());
-    }
-    cells.push(mark);
-    cells
+    let figures = FIGURES
+        .iter()
+        .map(|(_, figure, write, _)| write(value(figure)));
+    let results = results
+        .iter()
+        .map(|(_, figure)| number::figure_or_unknown(value(figure)));
+    let n = is_repeated(run).then(|| level.points.len().to_string());
+    let all = of_key.into_iter().chain(figures).chain(results);
+    all.chain(n).chain([mark]).collect()
 }
 
 /// "yes", "NO", "1 of 3" or "extra", followed by the numbers of the footnotes.
@@ -378,23 +396,4 @@ fn mark(level: &Level<'_>, standing: &[Remark], numbered: &mut Numbered) -> Stri
         mark.push_str(&format!(" {}", numbers.join(",")));
     }
     mark
-}
-
-fn missing(run: &Run, width: usize, paint: &Paint) -> String {
-    if run.missing.is_empty() {
-        return String::new();
-    }
-    let mut out = format!("\n{}\n", paint.bold("Missing capabilities"));
-    for missing in &run.missing {
-        let line = format!(
-            "{} · {} {}: {}",
-            level::target_name(run, missing.target),
-            missing.test,
-            missing.title,
-            missing.reason
-        );
-        out.push_str(&table::wrap(&clean(&line), width, 4));
-        out.push('\n');
-    }
-    out
 }

@@ -1,30 +1,20 @@
 //! Overview of the order-entry workload: throughput, response times and limits by number of users.
 
+use archive::{Cell, Section, Table};
 use verdict::ramps::{PERCENTILE, USERS};
 
 use crate::level::{Curve, Level, TestGroup};
+use crate::section::FAILED;
 use crate::{number, ramp};
 
-pub const HEADS: [&str; 7] = [
-    "users",
-    "new orders/min",
-    "transactions/s",
-    "response",
-    "errors",
-    "valid",
-    "bottleneck",
-];
+const HEADS: &str =
+    "users | new orders [/min] | transactions [/s] | response | errors | valid | bottleneck";
 
+/// The levels of one target, and the sentences on its supported users.
 pub struct Summary {
     pub target: String,
-    pub percentile: f64,
-    pub rows: Vec<Row>,
+    pub levels: Section,
     pub sentences: Vec<String>,
-}
-
-pub struct Row {
-    pub cells: [String; 7],
-    pub invalid: bool,
 }
 
 pub fn summaries(groups: &[TestGroup<'_>]) -> Vec<Summary> {
@@ -55,38 +45,39 @@ fn summary(curve: &Curve<'_>) -> Summary {
     let first = curve.levels.first().map(Level::first);
     let percentile = first.and_then(|point| point.work.limit_percentile);
     let percentile = percentile.unwrap_or(PERCENTILE);
+    let mut table = Table::new(HEADS);
+    curve
+        .levels
+        .iter()
+        .for_each(|level| table.row(row(level, percentile)));
+    let title = format!("Users on {} (response time: p{percentile})", curve.label);
     Summary {
         target: curve.label.clone(),
-        percentile,
-        rows: curve.levels.iter().map(|l| row(l, percentile)).collect(),
+        levels: Section::new(title).table(table),
         sentences: ramp::sentences(curve),
     }
 }
 
-fn row(level: &Level<'_>, percentile: f64) -> Row {
+fn row(level: &Level<'_>, percentile: f64) -> [Cell; 7] {
     let shown = level.shown();
-    let rate = |name: &str| number::figure_or_unknown(shown.figure(name));
     let response = shown.response();
     let response_us = (!response.is_empty()).then(|| response.percentile_us(percentile));
     let bottleneck = shown.first().held_back.bottleneck.as_ref();
     let (invalid, all) = (level.invalid(), level.points.len());
-    Row {
-        cells: [
-            level.first().key.jobs.to_string(),
-            rate("new_orders_per_min"),
-            rate("operations_per_s"),
-            number::latency(response_us),
-            number::whole(shown.figure("errors")),
-            match invalid {
-                0 => "yes".to_owned(),
-                _ if invalid == all => "NO".to_owned(),
-                _ => format!("{} of {all}", all - invalid),
-            },
-            bottleneck.map_or_else(
-                || number::UNKNOWN.to_owned(),
-                |b| b.resource.name().to_owned(),
-            ),
-        ],
-        invalid: invalid > 0,
-    }
+    let valid = match invalid {
+        0 => "yes".to_owned(),
+        _ if invalid == all => format!("{FAILED} NO"),
+        _ => format!("{FAILED} {} of {all}", all - invalid),
+    };
+    [
+        f64::from(level.first().key.jobs).into(),
+        shown.figure("new_orders_per_min").into(),
+        shown.figure("operations_per_s").into(),
+        number::latency(response_us).into(),
+        number::whole(shown.figure("errors")).into(),
+        valid.into(),
+        bottleneck
+            .map_or(number::UNKNOWN, |b| b.resource.name())
+            .into(),
+    ]
 }

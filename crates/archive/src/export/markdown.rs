@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::rows::target;
-use crate::{Component, Point, PointKey, Run};
+use crate::{Block, Cell, Component, Point, PointKey, Run, Section, Table};
 
 /// Header of a column, its unit as the published reports print it, and the figure under it.
 type Column = (&'static str, &'static str, &'static str);
@@ -86,6 +86,15 @@ pub fn markdown(run: &Run) -> String {
                 cell(&target.engine_version),
             );
             text += &table(run, group);
+            let is_of = |point: &&Point| (point.key.test.as_str(), point.key.target) == group;
+            for own in Section::joined(
+                run.points
+                    .iter()
+                    .filter(is_of)
+                    .flat_map(Point::valid_sections),
+            ) {
+                text += &section(&own);
+            }
         }
     }
     if !run.missing.is_empty() {
@@ -163,6 +172,63 @@ fn table(run: &Run, group: (&str, u32)) -> String {
     }
     if !remarks.is_empty() {
         let _ = write!(text, "\n{remarks}");
+    }
+    text
+}
+
+/// Values of a chart are a table: Markdown has no charts.
+fn section(section: &Section) -> String {
+    let mut text = format!("\n### {}\n", cell(&section.title));
+    if let Some(note) = &section.note {
+        let _ = write!(text, "\n{}\n", cell(note));
+    }
+    for block in &section.blocks {
+        text += &match block {
+            Block::Sentence(sentence) => format!("\n{}\n", cell(sentence)),
+            Block::Caution(caution) => format!("\n**{}**\n", cell(caution)),
+            Block::Table(table) => values(table),
+            Block::Chart(chart) => {
+                let note = chart.note.iter().map(|note| format!("\n{}\n", cell(note)));
+                let note: String = note.collect();
+                format!(
+                    "\n**{}**\n{note}{}",
+                    cell(&chart.title),
+                    values(&chart.table())
+                )
+            }
+        };
+    }
+    text
+}
+
+fn values(table: &Table) -> String {
+    let is_text =
+        |at: usize| (table.rows.iter()).any(|row| matches!(row.get(at), Some(Cell::Text(_))));
+    let (mut heads, mut rule) = (String::from("\n|"), String::from("|"));
+    for (at, column) in table.columns.iter().enumerate() {
+        let unit = match column.unit.as_str() {
+            "" => String::new(),
+            unit => format!(" [{}]", cell(unit)),
+        };
+        let _ = write!(heads, " {}{unit} |", cell(&column.name));
+        rule += if is_text(at) { "---|" } else { "---:|" };
+    }
+    let mut text = format!("{heads}\n{rule}\n");
+    for row in &table.rows {
+        text += "|";
+        for (value, column) in row.iter().zip(&table.columns) {
+            let _ = match value {
+                // A count.
+                Cell::Number(value) if column.unit.is_empty() && value.fract() == 0.0 => {
+                    write!(text, " {value} |")
+                }
+                Cell::Number(value) => write!(text, " {} |", number(Some(*value))),
+                Cell::Text(value) => write!(text, " {} |", cell(value)),
+                Cell::Unknown(()) => write!(text, " – |"),
+            };
+        }
+        text += &" |".repeat(table.columns.len().saturating_sub(row.len()));
+        text += "\n";
     }
     text
 }

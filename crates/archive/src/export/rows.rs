@@ -11,7 +11,7 @@ use crate::remark::with_sentences;
 use crate::{
     BackgroundEvent, Component, DeviceUse, EngineIo, Execution, Figures, InterfaceUse, Missing,
     Observed, OperationSample, OperationTimes, Point, Remark, Resource, Run, RunState, Sample,
-    Steady, StudyPart, TargetRecord, TimedEvent, TransactionKind, WaitHistogram, WorkDone,
+    Section, Steady, StudyPart, TargetRecord, TimedEvent, TransactionKind, WaitHistogram, WorkDone,
 };
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -160,6 +160,7 @@ pub(super) struct PointRow<'a> {
     interfaces: &'a [InterfaceUse],
     executions: &'a [Execution],
     observed: &'a [Observed],
+    sections: &'a [Section],
     work: &'a WorkDone,
     /// Seed of everything random in the point (64 bits).
     seed: u64,
@@ -233,6 +234,7 @@ impl<'a> PointRow<'a> {
             interfaces: &point.interfaces,
             executions: &point.executions,
             observed: &point.observed,
+            sections: &point.sections,
             work: &point.work,
             seed: point.seed,
             configuration: &point.configuration,

@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::{Cell, Column};
+
 words! {
     pub enum About {
         /// Facts of the server: role, version, start.
@@ -56,49 +58,6 @@ pub mod load_row {
     pub const PAGE_IMAGES: &str = "whole pages in the log";
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct ObservedColumn {
-    /// Heading of the column.
-    pub name: String,
-    /// Its unit; empty for texts.
-    pub unit: String,
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
-pub enum ObservedCell {
-    Number(f64),
-    Text(String),
-    Unknown(()),
-}
-
-impl From<Option<f64>> for ObservedCell {
-    fn from(number: Option<f64>) -> Self {
-        match number.filter(|number| number.is_finite()) {
-            Some(number) => Self::Number(number),
-            None => Self::Unknown(()),
-        }
-    }
-}
-
-impl From<f64> for ObservedCell {
-    fn from(number: f64) -> Self {
-        Some(number).into()
-    }
-}
-
-impl From<String> for ObservedCell {
-    fn from(text: String) -> Self {
-        Self::Text(text)
-    }
-}
-
-impl From<&str> for ObservedCell {
-    fn from(text: &str) -> Self {
-        Self::Text(text.to_owned())
-    }
-}
-
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Observed {
     /// Subject of the table.
@@ -108,22 +67,21 @@ pub struct Observed {
     /// Why there are no rows, or what they lack.
     pub remark: Option<String>,
     /// Columns with their units.
-    pub columns: Vec<ObservedColumn>,
+    pub columns: Vec<Column>,
     /// Cells by row; null where unknown.
-    pub rows: Vec<Vec<ObservedCell>>,
+    pub rows: Vec<Vec<Cell>>,
 }
 
 impl Observed {
     pub fn new(about: About, source: &str, columns: &[(&str, &str)]) -> Self {
-        let column = |(name, unit): &(&str, &str)| ObservedColumn {
-            name: (*name).to_owned(),
-            unit: (*unit).to_owned(),
-        };
         Self {
             about,
             source: source.to_owned(),
             remark: None,
-            columns: columns.iter().map(column).collect(),
+            columns: columns
+                .iter()
+                .map(|(name, unit)| Column::new(name, unit))
+                .collect(),
             rows: Vec::new(),
         }
     }
@@ -135,16 +93,17 @@ impl Observed {
         }
     }
 
-    pub fn row(&self, name: &str) -> Option<&[ObservedCell]> {
-        let is_its = |row: &&Vec<ObservedCell>| matches!(row.first(), Some(ObservedCell::Text(text)) if text == name);
+    pub fn row(&self, name: &str) -> Option<&[Cell]> {
+        let is_its =
+            |row: &&Vec<Cell>| matches!(row.first(), Some(Cell::Text(text)) if text == name);
         self.rows.iter().find(is_its).map(Vec::as_slice)
     }
 
-    pub fn number(&self, row: &[ObservedCell], column: &str) -> Option<f64> {
+    pub fn number(&self, row: &[Cell], column: &str) -> Option<f64> {
         let at = self.columns.iter().position(|c| c.name == column)?;
         match row.get(at)? {
-            ObservedCell::Number(number) => Some(*number),
-            ObservedCell::Text(_) | ObservedCell::Unknown(()) => None,
+            Cell::Number(number) => Some(*number),
+            Cell::Text(_) | Cell::Unknown(()) => None,
         }
     }
 }
@@ -158,10 +117,6 @@ mod tests {
         let mut table = Observed::new(About::Load, "counters", &[("what", ""), ("amount", "MB")]);
         table.rows.push(vec!["log".into(), 1.5.into()]);
         table.rows.push(vec!["temporary".into(), f64::NAN.into()]);
-        let text = serde_json::to_string(&table.rows).unwrap();
-        assert_eq!(text, r#"[["log",1.5],["temporary",null]]"#);
-        let read: Vec<Vec<ObservedCell>> = serde_json::from_str(&text).unwrap();
-        assert_eq!(read, table.rows);
         let amounts = table.rows.iter().map(|row| table.number(row, "amount"));
         assert_eq!(amounts.collect::<Vec<_>>(), [Some(1.5), None]);
     }

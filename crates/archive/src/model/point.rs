@@ -6,7 +6,7 @@ use stats::{Histogram, HistogramSnapshot};
 
 use super::{
     ByOperation, CacheState, DeviceUse, EngineIo, EventClass, EventSource, Execution, Figures,
-    HeldBack, InterfaceUse, Observed,
+    HeldBack, InterfaceUse, Observed, Section,
 };
 use crate::remark::Remark;
 
@@ -269,6 +269,8 @@ pub struct Point {
     pub executions: Vec<Execution>,
     /// Tables of an observation; empty for other points.
     pub observed: Vec<Observed>,
+    /// Results that only its workload knows, as tables, charts and sentences.
+    pub sections: Vec<Section>,
     /// Why the point is invalid; empty means valid.
     pub reasons: Vec<Remark>,
     /// Remarks that do not make the point invalid.
@@ -287,5 +289,10 @@ impl Point {
 
     pub fn valid(&self) -> bool {
         self.reasons.is_empty()
+    }
+
+    /// Sections that may be read: none of an invalid point.
+    pub fn valid_sections(&self) -> &[Section] {
+        if self.valid() { &self.sections } else { &[] }
     }
 }

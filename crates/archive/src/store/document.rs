@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{ArchiveError, Result};
 use crate::{
     BackgroundEvent, DeviceUse, EngineIo, Execution, InterfaceUse, Observed, OperationSample,
-    OperationTimes, Point, Remark, Sample, TimedEvent, TransactionKind, WaitHistogram,
+    OperationTimes, Point, Remark, Sample, Section, TimedEvent, TransactionKind, WaitHistogram,
 };
 
 /// A longer document is neither written nor read: in memory it may take thirty times as much.
@@ -28,6 +28,7 @@ struct PointDocument<'a> {
     interfaces: Cow<'a, [InterfaceUse]>,
     executions: Cow<'a, [Execution]>,
     observed: Cow<'a, [Observed]>,
+    sections: Cow<'a, [Section]>,
 }
 
 impl<'a> PointDocument<'a> {
@@ -46,6 +47,7 @@ impl<'a> PointDocument<'a> {
             interfaces: (&point.interfaces).into(),
             executions: (&point.executions).into(),
             observed: (&point.observed).into(),
+            sections: (&point.sections).into(),
         }
     }
 
@@ -63,6 +65,7 @@ impl<'a> PointDocument<'a> {
         point.interfaces = self.interfaces.into_owned();
         point.executions = self.executions.into_owned();
         point.observed = self.observed.into_owned();
+        point.sections = self.sections.into_owned();
     }
 }
 

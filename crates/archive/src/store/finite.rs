@@ -1,6 +1,6 @@
 //! A value that is not a finite number is no figure: it becomes unknown, and a note says so.
 
-use crate::{DeviceUse, FIGURES, OperationSample, Point, Remark, Requests, Sample};
+use crate::{Block, DeviceUse, FIGURES, OperationSample, Point, Remark, Requests, Sample};
 
 /// The point with finite numbers alone, and a note for each loss.
 ///
@@ -54,6 +54,13 @@ pub(crate) fn finite(point: &Point) -> Point {
         clean([&mut io.mb, &mut io.time_s])
     });
     note(odd, |_| Remark::EngineIoNotANumber);
+    let blocks = (point.sections.iter_mut()).flat_map(|section| &mut section.blocks);
+    for block in blocks {
+        if let Block::Chart(chart) = block {
+            let series = chart.series.iter_mut();
+            series.for_each(|series| series.points.retain(|(x, _)| x.is_finite()));
+        }
+    }
     let odd = count(&mut point.interfaces, |i| clean([&mut i.elapsed_s]));
     note(odd, |interfaces| Remark::InterfacesNotANumber {
         interfaces,

@@ -439,6 +439,7 @@ fn any_point() -> impl Strategy<Value = Point> {
                 interfaces,
                 executions,
                 observed: Vec::new(),
+                sections: Vec::new(),
                 reasons,
                 notes,
             },

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use archive::{Archive, Component, Point, PointKey, WorkDone};
+use archive::{
+    Archive, Axis, Chart, Component, Latency, Point, PointKey, Section, Series, Table, WorkDone,
+};
 use engine::TargetUrl;
 use lab::observe::Observation;
 use lab::plan::{Keys, TableKind};
@@ -125,18 +127,53 @@ impl Measure for Bed<'_> {
         let sleepers = (0..key.jobs).map(|_| Box::new(Sleeper) as Box<dyn BlockingClient>);
         let observed = Observation::of(self.context, blank)
             .drive(|start| Ok(load::drive(start.watch(sleepers.collect()), &drive).into()));
-        let measured = observed.map(|observed| Measured::Points(vec![observed.finish()]));
+        let measured = observed.map(|observed| {
+            let mut point = observed.finish();
+            point.sections.extend(section(&point));
+            Measured::Points(vec![point])
+        });
         measured
             .unwrap_or_else(|ended| ended)
             .enter(archive, self.context)
     }
 }
 
+/// The time of naps beyond their end, which only this workload knows how to show.
+fn section(point: &Point) -> Option<Section> {
+    let naps = Latency::of(&point.histograms.service)?;
+    let late_us = |us: f64| us - NAP.as_micros() as f64;
+    let sleepers = f64::from(point.key.jobs);
+    let mut table = Table::new("sleepers | naps | late, mean [µs] | late, p99 [µs]");
+    let naps_done = point.figures.operations.unwrap_or(0.0);
+    table.row([
+        sleepers,
+        naps_done,
+        late_us(naps.mean_us),
+        late_us(naps.p99_us),
+    ]);
+    let series = [("mean", naps.mean_us), ("p99", naps.p99_us)].map(|(name, us)| Series {
+        name: name.to_owned(),
+        points: vec![(sleepers, Some(late_us(us)))],
+    });
+    let chart = Chart {
+        title: "Late by sleepers".into(),
+        note: None,
+        x: Axis::new("sleepers", ""),
+        y: Axis::new("late", "µs"),
+        series: series.into(),
+    };
+    let section = Section::new("Oversleeping")
+        .note("Time of a nap beyond the 2 ms that it was meant to take.");
+    Some(section.table(table).chart(chart))
+}
+
+const NAP: Duration = Duration::from_millis(2);
+
 struct Sleeper;
 
 impl BlockingClient for Sleeper {
     fn operate(&mut self, _request: load::Request) -> std::result::Result<load::Done, Failure> {
-        std::thread::sleep(Duration::from_millis(2));
+        std::thread::sleep(NAP);
         Ok(load::Done::default())
     }
 }

@@ -179,7 +179,7 @@ fn a_reset_is_noticed_and_statements_are_counted() {
         .iter()
         .find(|t| t.source == "pg_stat_statements")
         .unwrap();
-    let calls = |row: &Vec<archive::ObservedCell>| statements.number(row, "calls");
+    let calls = |row: &Vec<archive::Cell>| statements.number(row, "calls");
     let all: Vec<_> = statements.rows.iter().map(calls).collect();
     assert_eq!(
         all,

@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use archive::{About, Observed, ObservedCell};
+use archive::{About, Cell, Observed};
 use engine::{Activity, SessionSeen};
 
 use crate::activity::{WANTED, client, psql, server, url};
@@ -18,8 +18,8 @@ fn statements(activity: &mut dyn Activity) -> Observed {
 }
 
 /// The row of the statement with this in its text.
-fn row<'t>(table: &'t Observed, part: &str) -> &'t [ObservedCell] {
-    let of = |row: &&Vec<ObservedCell>| matches!(&row[0], ObservedCell::Text(text) if text.contains(part));
+fn row<'t>(table: &'t Observed, part: &str) -> &'t [Cell] {
+    let of = |row: &&Vec<Cell>| matches!(&row[0], Cell::Text(text) if text.contains(part));
     table
         .rows
         .iter()

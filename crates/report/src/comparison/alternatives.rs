@@ -1,59 +1,57 @@
 //! Alternatives for a terminal: a list of them, and for each metric their order, with the ratio to the best and the others that each beats.
 
+use archive::{Column, Section, Table};
 use stats::compare::Verdict;
 use verdict::compare::{CONFIDENCE, verdict_word as word};
-use verdict::contrasts::{Contrasts, OfMetric, Side};
+use verdict::contrasts::{Contrasts, OfMetric};
 use verdict::metric::Metric;
 
-use super::{FOREST_WIDTH, Scale, Shown, in_rounds, named};
+use super::{Shown, draw, in_rounds, in_terminal, metrics_words as named, of_band};
 use crate::number::{self, counted, percent};
-use crate::terminal::table::{self, Align, Column, Table};
-use crate::terminal::{Paint, clean};
 
 /// Differences (as shares) beyond which their exact size no longer matters.
 const LEAST_MAX: f64 = 1.0;
 
+/// The alternatives and their order by each metric, for a terminal.
 pub fn alternatives(found: &Contrasts, shown: Shown) -> String {
-    let paint = Paint {
-        colour: shown.colour,
-    };
-    let wrapped = |text: &str, indent| format!("{}\n", table::wrap(text, shown.width, indent));
-    let title = format!("Alternatives of {}", clean(&found.study));
-    let mut out = format!("{}\n", paint.bold(&title));
-    out.push_str(&wrapped(&format!("{}.", rounds_words(found)), 0));
-    for caution in &found.cautions {
-        let text = table::wrap(&format!("  ! {}", clean(caution)), shown.width, 4);
-        out.push_str(&format!("{}\n", paint.red(&text)));
-    }
-    for side in &found.sides {
-        out.push_str(&wrapped(&format!("  {}", about(side)), 6));
-        for remark in &side.alternative.remarks {
-            let text = table::wrap(
-                &format!("    ! {}", clean(&remark.to_string())),
-                shown.width,
-                6,
-            );
-            out.push_str(&format!("{}\n", paint.red(&text)));
-        }
-    }
-    out.push_str(&format!("\n{}\n", paint.bold(&named(found.named))));
-    for of_metric in &found.metrics {
-        out.push_str(&format!("{}\n", paint.bold(&clean(&label(of_metric)))));
-        match &of_metric.contrasts {
-            Ok(_) => out.push_str(&order(found, of_metric, shown.width, &paint)),
-            Err(why) => out.push_str(&wrapped(&format!("  no verdicts: {why}"), 4)),
-        }
-        if let Some(line) = advice(of_metric) {
-            out.push_str(&paint.dim(&wrapped(&format!("  {line}"), 4)));
-        }
-    }
-    out
+    let head = Section::new(format!("Alternatives of {}", found.study));
+    let head = head.sentence(format!("{}.", rounds_words(found)));
+    let head = found.cautions.iter().fold(head, Section::caution);
+    let orders = (0..found.metrics.len()).map(|at| order(found, at, shown));
+    let sections: Vec<Section> = [head, listed(found)].into_iter().chain(orders).collect();
+    in_terminal(&sections, shown)
 }
 
-/// "a log-apart: the log on a device of its own".
-fn about(side: &Side) -> String {
-    let own = &side.alternative;
-    format!("{} {}: {}", side.side, clean(&own.name), clean(&own.about))
+/// The alternatives with their means.
+pub(crate) fn listed(found: &Contrasts) -> Section {
+    let mut table = Table::new("alternative | what it is");
+    let means = found
+        .metrics
+        .iter()
+        .map(|of| Column::new(&label(of), "mean"));
+    table.columns.extend(means);
+    for (at, side) in found.sides.iter().enumerate() {
+        let own = &side.alternative;
+        let name = format!("{}\nrun {}", own.name, side.label);
+        let means = found.metrics.iter().enumerate().map(|(metric, of_metric)| {
+            let mark = if of_metric.order.first() == Some(&at) {
+                "\nbest"
+            } else {
+                ""
+            };
+            figure(found, metric, at) + mark
+        });
+        table.row([name, own.about.clone()].into_iter().chain(means));
+    }
+    let note = "Mean: geometric, over the rounds in which every alternative has a figure. Metrics:";
+    let section = Section::new("Alternatives").note(format!("{note} {}.", named(found.named)));
+    let remarks = found.sides.iter().flat_map(|side| {
+        let own = &side.alternative;
+        own.remarks
+            .iter()
+            .map(|remark| format!("{}: {remark}", own.name))
+    });
+    remarks.fold(section.table(table), Section::caution)
 }
 
 /// "T626 Random read, rows_per_s"; no target is named because all alternatives use one kind of target.
@@ -137,54 +135,53 @@ pub(crate) fn others(
 }
 
 /// The alternatives, best mean first, each relative to the first and with the others that it beats.
-fn order(found: &Contrasts, of_metric: &OfMetric, width: usize, paint: &Paint) -> String {
-    let column = |head: &'static str, align, leave| Column {
-        heads: [head, "", ""],
-        align,
-        leave,
-    };
+fn order(found: &Contrasts, at: usize, shown: Shown) -> Section {
+    let of_metric = &found.metrics[at];
+    let section = Section::new(label(of_metric));
+    if let Err(why) = &of_metric.contrasts {
+        return section.sentence(format!("No verdicts: {why}."));
+    }
     let best = of_metric.order.first().copied();
-    let against = |side: usize| of_metric.between(side, best?);
-    let ratios = of_metric
+    let against = |side: &usize| of_metric.between(*side, best?);
+    let mut table =
+        Table::new("alternative | mean | / first | interval | than first | better than");
+    for side in &of_metric.order {
+        let between = against(side);
+        let cells = between.map(|(verdict, ratio)| {
+            [
+                number::ratio(ratio.estimate),
+                number::interval(&ratio),
+                word(verdict).to_owned(),
+            ]
+        });
+        let first = [
+            found.sides[*side].alternative.name.clone(),
+            figure(found, at, *side),
+        ];
+        let beaten = others(found, of_metric, *side, Verdict::Better).join(", ");
+        table.row(
+            first
+                .into_iter()
+                .chain(cells.unwrap_or_default())
+                .chain([beaten]),
+        );
+    }
+    let ratios: Vec<_> = of_metric
         .order
         .iter()
-        .filter_map(|side| Some(against(*side)?.1));
-    let scale = Scale::of(ratios, FOREST_WIDTH);
-    let mut text = Table::new(vec![
-        column("", Align::Left, 0),
-        column("mean", Align::Right, 0),
-        column("/ first", Align::Right, 0),
-        column("interval", Align::Left, 0),
-        column("/ first, log scale", Align::Left, 1),
-        column("than first", Align::Left, 0),
-        column("better than", Align::Left, 2),
-    ]);
-    let at = found
-        .metrics
-        .iter()
-        .position(|it| it.metric == of_metric.metric);
-    for side in &of_metric.order {
-        let between = against(*side);
-        let beaten = others(found, of_metric, *side, Verdict::Better);
-        let cells = vec![
-            clean(&found.sides[*side].alternative.name),
-            at.map_or_else(String::new, |at| figure(found, at, *side)),
-            between.map_or_else(String::new, |(_, ratio)| number::ratio(ratio.estimate)),
-            between.map_or_else(String::new, |(_, ratio)| number::interval(&ratio)),
-            between.map_or_else(String::new, |(_, ratio)| {
-                scale.draw(Some(ratio), found.band)
-            }),
-            between.map_or_else(String::new, |(verdict, _)| word(verdict).to_owned()),
-            clean(&beaten.join(", ")),
-        ];
-        let is_worse = between.is_some_and(|(verdict, _)| verdict == Verdict::Worse);
-        text.row(cells, is_worse);
-    }
-    let legend = format!(
-        "{} (±{} %) · mean: geometric, over the rounds",
-        scale.legend(&sure(found)),
-        percent(found.band.equivalence)
+        .map(|side| Some(against(side)?.1))
+        .collect();
+    let mut section = advice(of_metric)
+        .into_iter()
+        .fold(section.table(table), Section::sentence);
+    let words = (&*sure(found), &*of_band(found.band));
+    draw(
+        &mut section,
+        shown,
+        "/ first",
+        &ratios,
+        &[found.band],
+        words,
     );
-    let legend = table::wrap(&legend, width, 2);
-    format!("{}{}\n", text.render(width, paint), paint.dim(&legend))
+    section
 }

@@ -1,53 +1,55 @@
-//! A screening for a terminal: the configurations, and the effect of each setting with its interval.
+//! A screening: the effect of each setting with its interval, and the configurations.
 
-use archive::Factor;
-use stats::compare::Verdict;
+use archive::{Column, Factor, Section, Table};
 use verdict::compare::{CONFIDENCE, verdict_word as word};
-use verdict::contrasts::{Contrasts, Judged, OfMetric};
+use verdict::contrasts::{Contrasts, OfMetric};
 
-use super::{FOREST_WIDTH, Scale, Shown, in_rounds, named};
+use super::{Shown, draw, in_rounds, in_terminal, metrics_words as named, of_band};
+use crate::metric_name::name;
 use crate::number::{self, counted, percent};
-use crate::terminal::table::{self, Align, Column, Table};
-use crate::terminal::{Paint, clean};
 
-/// Letters of the settings in column heads; I is left out because it looks like a number.
-const HEADS: [&str; 15] = [
-    "A", "B", "C", "D", "E", "F", "G", "H", "J", "K", "L", "M", "N", "O", "P",
-];
-
+/// The sections of a screening with its forests, for a terminal.
 pub fn screening(screened: &Contrasts, shown: Shown) -> String {
-    let paint = Paint {
-        colour: shown.colour,
-    };
-    let wrapped = |text: &str, indent| format!("{}\n", table::wrap(text, shown.width, indent));
-    let title = format!("Screening {}", clean(&screened.study));
-    let mut out = format!("{}\n", paint.bold(&title));
-    out.push_str(&wrapped(&format!("{}.", rounds_words(screened)), 0));
-    for caution in &screened.cautions {
-        let text = table::wrap(&format!("  ! {}", clean(caution)), shown.width, 4);
-        out.push_str(&format!("{}\n", paint.red(&text)));
+    let mut sections = sections(screened);
+    for (section, of_metric) in sections.iter_mut().skip(1).zip(&screened.metrics) {
+        let effects = of_metric.contrasts.iter().flatten();
+        let ratios: Vec<_> = effects.map(|effect| Some(effect.contrast.ratio)).collect();
+        let words = (&*sure(screened), &*of_band(screened.band));
+        draw(
+            section,
+            shown,
+            "second / first",
+            &ratios,
+            &[screened.band],
+            words,
+        );
     }
-    out.push_str(&format!("\n{}\n", paint.bold("Configurations")));
-    out.push_str(&configurations(screened, shown.width, &paint));
-    out.push_str(&format!("\n{}\n", paint.bold(&named(screened.named))));
-    for of_metric in &screened.metrics {
-        let metric = clean(&of_metric.metric.to_string());
-        out.push_str(&format!("Effects on {metric}\n"));
-        match &of_metric.contrasts {
-            Ok(effects) => out.push_str(&effects_table(screened, effects, shown.width, &paint)),
-            Err(why) => out.push_str(&wrapped(&format!("  no effects: {why}"), 4)),
-        }
-        let own = advice(of_metric)
-            .into_iter()
-            .chain(warnings(of_metric, &screened.factors));
-        for line in own {
-            out.push_str(&paint.dim(&wrapped(&format!("  {line}"), 4)));
-        }
-    }
-    for remark in &screened.remarks {
-        out.push_str(&paint.dim(&wrapped(&format!("  {}.", clean(&remark.to_string())), 4)));
-    }
-    out
+    in_terminal(&sections, shown)
+}
+
+/// Design and cautions, the effects on each metric, and the configurations.
+pub(crate) fn sections(screened: &Contrasts) -> Vec<Section> {
+    let head = Section::new(format!("Screening {}", screened.study));
+    let head = head.sentence(format!("{}.", rounds_words(screened)));
+    let head = screened.cautions.iter().fold(head, Section::caution);
+    let head = head.sentence(format!(
+        "Metrics: {}. Ratio: mean logarithm of all configurations with the second value minus that of those with the first, per round; \
+         {} from the rounds.",
+        named(screened.named),
+        sure(screened)
+    ));
+    let remarks = screened.remarks.iter();
+    let head = remarks.fold(head, |head, remark| {
+        head.sentence(number::capital(&format!("{remark}.")))
+    });
+    let metrics = screened
+        .metrics
+        .iter()
+        .map(|of_metric| effects(screened, of_metric));
+    std::iter::once(head)
+        .chain(metrics)
+        .chain([configurations(screened)])
+        .collect()
 }
 
 /// "8 configurations of 3 settings (all combinations)".
@@ -97,93 +99,59 @@ pub(crate) fn advice(of_metric: &OfMetric) -> Option<String> {
     ))
 }
 
-fn column(head: &'static str, align: Align, leave: u8) -> Column {
-    Column {
-        heads: [head, "", ""],
-        align,
-        leave,
-    }
-}
-
-fn configurations(screened: &Contrasts, width: usize, paint: &Paint) -> String {
-    let factors = screened.factors.len().min(HEADS.len());
-    let mut columns = vec![column("", Align::Left, 0)];
-    columns.extend(
-        HEADS[..factors]
+fn configurations(screened: &Contrasts) -> Section {
+    let mut table = Table::new("run");
+    (table.columns).extend(
+        screened
+            .factors
             .iter()
-            .map(|head| column(head, Align::Left, 0)),
+            .map(|factor| Column::new(&factor.key, "")),
     );
-    columns.extend(
+    (table.columns).extend(
         screened
             .metrics
             .iter()
-            .map(|_| column("median", Align::Right, 0)),
+            .map(|of| Column::new(&name(&of.metric), "median")),
     );
-    let mut text = Table::new(columns);
     for row in &screened.sides {
-        let levels = screened.factors.iter().zip(&row.high);
-        let levels = levels.map(|(factor, high)| clean(value(factor, *high)));
+        let values = screened.factors.iter().zip(&row.high);
+        let values = values.map(|(factor, high)| if *high { &factor.high } else { &factor.low });
         let medians = screened.metrics.iter().zip(&row.medians);
-        let medians =
-            medians.map(|(of_metric, median)| number::of_metric(&of_metric.metric, *median));
-        let cells = std::iter::once(row.side.clone())
-            .chain(levels)
-            .chain(medians);
-        text.row(cells.collect(), false);
+        let medians = medians.map(|(of, median)| number::of_metric(&of.metric, *median));
+        table.row(
+            std::iter::once(row.label.clone())
+                .chain(values.cloned())
+                .chain(medians),
+        );
     }
-    let keys = screened.factors.iter().zip(HEADS);
-    let keys: Vec<String> = keys
-        .map(|(factor, head)| format!("{head}: {}", clean(&factor.key)))
-        .collect();
-    let metrics = screened
-        .metrics
-        .iter()
-        .map(|of_metric| of_metric.metric.to_string());
-    let medians = format!("median: {}", clean(&metrics.collect::<Vec<_>>().join(", ")));
-    let legend = format!("  {} · {medians}", keys.join(" · "));
-    format!(
-        "{}{}\n",
-        text.render(width, paint),
-        paint.dim(&table::wrap(&legend, width, 2))
-    )
+    Section::new("Configurations").table(table)
 }
 
-fn value(factor: &Factor, high: bool) -> &str {
-    if high { &factor.high } else { &factor.low }
-}
-
-fn effects_table(screened: &Contrasts, effects: &[Judged], width: usize, paint: &Paint) -> String {
-    let ratios = effects.iter().map(|effect| effect.contrast.ratio);
-    let scale = Scale::of(ratios, FOREST_WIDTH);
-    let mut text = Table::new(vec![
-        column("setting", Align::Left, 0),
-        column("low", Align::Left, 2),
-        column("high", Align::Left, 2),
-        column("high / low", Align::Right, 0),
-        column("interval", Align::Left, 0),
-        column("high / low, log scale", Align::Left, 1),
-        column("high is", Align::Left, 0),
-    ]);
+fn effects(screened: &Contrasts, of_metric: &OfMetric) -> Section {
+    let section = Section::new(format!("Effects on {}", name(&of_metric.metric)));
+    let effects = match &of_metric.contrasts {
+        Ok(effects) => effects,
+        Err(why) => return section.sentence(format!("No effects: {why}.")),
+    };
+    let mut table = Table::new(
+        "setting | first value | second value | second / first | interval | the second is",
+    );
     for (factor, effect) in screened.factors.iter().zip(effects) {
         let ratio = effect.contrast.ratio;
-        let cells = vec![
-            clean(&factor.key),
-            clean(&factor.low),
-            clean(&factor.high),
+        table.row([
+            factor.key.clone(),
+            factor.low.clone(),
+            factor.high.clone(),
             format!("{:.3}", ratio.estimate),
             number::interval(&ratio),
-            scale.draw(Some(ratio), screened.band),
             word(effect.verdict).to_owned(),
-        ];
-        text.row(cells, effect.verdict == Verdict::Worse);
+        ]);
     }
-    let legend = format!(
-        "{} (±{} %)",
-        scale.legend(&sure(screened)),
-        percent(screened.band.equivalence)
-    );
-    let legend = table::wrap(&legend, width, 2);
-    format!("{}{}\n", text.render(width, paint), paint.dim(&legend))
+    let warnings = warnings(of_metric, &screened.factors);
+    advice(of_metric)
+        .into_iter()
+        .chain(warnings)
+        .fold(section.table(table), Section::sentence)
 }
 
 /// Oddities of single effects; those that all effects share appear once.
@@ -209,7 +177,7 @@ fn warnings(of_metric: &OfMetric, factors: &[Factor]) -> Vec<String> {
     let mut lines: Vec<String> = of_all.iter().map(|warning| (*warning).clone()).collect();
     for (factor, warnings) in factors.iter().zip(&of_each) {
         let own = warnings.iter().filter(|warning| !of_all.contains(warning));
-        lines.extend(own.map(|warning| format!("{}: {warning}", clean(&factor.key))));
+        lines.extend(own.map(|warning| format!("{}: {warning}", factor.key)));
     }
     lines
 }

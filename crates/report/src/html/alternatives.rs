@@ -2,30 +2,24 @@
 
 mod throughput;
 
-use archive::Run;
+use archive::{Column, Run, Section, Table};
 use askama::Template;
 use stats::compare::Verdict;
 use verdict::compare::verdict_word;
 use verdict::contrasts::{Contrasts, Kind, OfMetric, Side, contrasts};
 
-use super::forest::named;
 use super::options::HtmlOptions;
+use super::section::Fragment;
 use super::sides::judge_sides;
 use crate::comparison::{
-    alternative_figure, alternatives_advice, alternatives_label, alternatives_rounds,
-    alternatives_sure, other_alternatives,
+    alternative_figure, alternatives_advice, alternatives_label, alternatives_listed,
+    alternatives_rounds, alternatives_sure, other_alternatives,
 };
 use crate::number;
 use crate::svg::{Branch, forest};
-use throughput::OfTest;
 
-#[derive(Template)]
-#[template(path = "alternatives.html", whitespace = "minimize")]
-pub struct View {
-    found: Option<Found>,
-    /// The reason for a missing analysis although sides of a study are present.
-    refused: Option<String>,
-}
+/// More cautions are folded.
+const CAUTIONS_MAX: usize = 3;
 
 #[derive(Template)]
 #[template(path = "alternatives_first.html", whitespace = "minimize")]
@@ -48,59 +42,11 @@ struct OutcomeOfMetric {
     sure: String,
 }
 
-struct Found {
-    study: String,
-    design: String,
-    cautions: Vec<String>,
-    heads: Vec<String>,
-    rows: Vec<Row>,
-    metrics: Vec<MetricView>,
-    tests: Vec<OfTest>,
-    named: &'static str,
-    sure: String,
-}
-
-struct Row {
-    name: String,
-    about: String,
-    label: String,
-    remarks: Vec<String>,
-    /// Means, and a mark for the best.
-    means: Vec<(String, bool)>,
-}
-
-struct MetricView {
-    metric: String,
-    refused: Option<String>,
-    names: Vec<String>,
-    /// Name, mean, and a cell for each name.
-    rows: Vec<(String, String, Vec<Cell>)>,
-    warnings: Vec<String>,
-    advice: Option<String>,
-}
-
-/// Row compared with column; empty on the diagonal.
-struct Cell {
-    ratio: String,
-    interval: String,
-    verdict: &'static str,
-}
-
 /// The section and its part of the first screen, if other sides are present.
-pub fn view(run: &Run, others: &[&Run], options: &HtmlOptions) -> (View, Option<Outcome>) {
+pub fn view(run: &Run, others: &[&Run], options: &HtmlOptions) -> (Fragment, Option<Outcome>) {
     let judge = |sides: &[&Run]| contrasts(Kind::Alternatives, sides, &options.of_rounds());
-    let judged = judge_sides(run, others, judge, section, outcome);
-    let view = View {
-        found: judged.section,
-        refused: judged.refused,
-    };
-    (view, judged.outcome)
-}
-
-impl View {
-    pub fn is_empty(&self) -> bool {
-        self.found.is_none() && self.refused.is_none()
-    }
+    let (parts, outcome) = judge_sides(run, others, "No verdicts", judge, add, outcome);
+    (parts.section("alternatives", "Alternatives"), outcome)
 }
 
 fn outcome(run: &Run, found: &Contrasts) -> Outcome {
@@ -190,79 +136,68 @@ fn svg(found: &Contrasts, of_metric: &OfMetric) -> String {
     forest(&title, &format!("ratio to {name}"), &branches)
 }
 
-fn section(sides: &[&Run], found: &Contrasts) -> Found {
+fn add(parts: &mut Fragment, sides: &[&Run], found: &Contrasts) {
     let run_of = |side: &Side| sides.iter().find(|run| run.label == side.label).copied();
     let runs: Vec<(&str, &Run)> = (found.sides.iter())
         .filter_map(|side| Some((side.alternative.name.as_str(), run_of(side)?)))
         .collect();
-    Found {
-        study: found.study.clone(),
-        design: alternatives_rounds(found),
-        cautions: found.cautions.clone(),
-        heads: found.metrics.iter().map(alternatives_label).collect(),
-        rows: (0..found.sides.len())
-            .map(|side| row(found, side))
-            .collect(),
-        metrics: (0..found.metrics.len())
-            .map(|at| metric_view(found, at))
-            .collect(),
-        tests: throughput::of_tests(&runs, &found.metrics),
-        named: named(found.named),
-        sure: alternatives_sure(found),
+    let mut cautions = Fragment::default();
+    found
+        .cautions
+        .iter()
+        .for_each(|caution| _ = cautions.caution(caution));
+    if found.cautions.len() > CAUTIONS_MAX {
+        cautions = cautions.folded(&format!("{} cautions", found.cautions.len()), false);
     }
+    parts
+        .sentence(&format!("{}.", alternatives_rounds(found)))
+        .add(&cautions)
+        .blocks(&alternatives_listed(found));
+    for at in 0..found.metrics.len() {
+        parts.results(3, &pairs(found, at));
+    }
+    let sure = alternatives_sure(found);
+    parts
+        .how(&format!(
+            "Order: by mean. Cell: mean of the row divided by that of the column, whether the row is better, and the {sure} (Bonferroni)."
+        ))
+        .add(&throughput::of_tests(&runs, &found.metrics));
 }
 
-fn row(found: &Contrasts, number: usize) -> Row {
-    let side = &found.sides[number];
-    let means = found.metrics.iter().enumerate().map(|(at, of_metric)| {
-        let is_best = of_metric.order.first() == Some(&number);
-        (alternative_figure(found, at, number), is_best)
-    });
-    Row {
-        name: own_name(side),
-        about: side.alternative.about.clone(),
-        label: side.label.clone(),
-        remarks: side
-            .alternative
-            .remarks
-            .iter()
-            .map(ToString::to_string)
-            .collect(),
-        means: means.collect(),
-    }
-}
-
-fn metric_view(found: &Contrasts, at: usize) -> MetricView {
+/// All pairs of a metric: row compared with column, empty on the diagonal.
+fn pairs(found: &Contrasts, at: usize) -> Section {
     let of_metric = &found.metrics[at];
-    let name_of = |side: &usize| found.sides[*side].alternative.name.clone();
-    let cell = |row: usize, column: usize| match of_metric.between(row, column) {
-        Some((verdict, ratio)) => Cell {
-            ratio: number::ratio(ratio.estimate),
-            interval: number::interval(&ratio),
-            verdict: verdict_word(verdict),
-        },
-        None => Cell {
-            ratio: String::new(),
-            interval: String::new(),
-            verdict: "",
-        },
-    };
-    let row = |side: &usize| {
-        let cells = of_metric.order.iter().map(|column| cell(*side, *column));
-        (
-            name_of(side),
-            alternative_figure(found, at, *side),
-            cells.collect(),
-        )
-    };
-    MetricView {
-        metric: alternatives_label(of_metric),
-        refused: of_metric.contrasts.as_ref().err().map(ToString::to_string),
-        names: of_metric.order.iter().map(name_of).collect(),
-        rows: of_metric.order.iter().map(row).collect(),
-        warnings: warnings(found, of_metric),
-        advice: alternatives_advice(of_metric),
+    let section = Section::new(format!("All pairs: {}", alternatives_label(of_metric)));
+    if let Err(why) = &of_metric.contrasts {
+        return section.sentence(format!("No verdicts: {why}"));
     }
+    let name = |side: &usize| found.sides[*side].alternative.name.as_str();
+    let mut table = Table::new("row / column | mean");
+    (table.columns).extend(
+        of_metric
+            .order
+            .iter()
+            .map(|side| Column::new(name(side), "")),
+    );
+    for row in &of_metric.order {
+        let cell = |column: &usize| match of_metric.between(*row, *column) {
+            Some((verdict, ratio)) => format!(
+                "{} {}\n{}",
+                number::ratio(ratio.estimate),
+                verdict_word(verdict),
+                number::interval(&ratio)
+            ),
+            None => String::new(),
+        };
+        let first = [name(row).to_owned(), alternative_figure(found, at, *row)];
+        table.row(first.into_iter().chain(of_metric.order.iter().map(cell)));
+    }
+    let section = warnings(found, of_metric)
+        .into_iter()
+        .fold(section.table(table), Section::caution);
+    alternatives_advice(of_metric)
+        .into_iter()
+        .fold(section, Section::sentence)
 }
 
 fn warnings(found: &Contrasts, of_metric: &OfMetric) -> Vec<String> {

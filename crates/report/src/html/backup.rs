@@ -2,13 +2,10 @@
 
 mod impact;
 
-use std::collections::BTreeSet;
-
 use archive::reference;
-use archive::{Point, Remark, Run};
-use askama::Template;
+use archive::{Cell, Column, Point, Remark, Run, Table};
 
-use super::figure::Figure;
+use super::section::Fragment;
 use crate::level;
 use crate::number;
 
@@ -20,26 +17,26 @@ const KINDS: [&str; 2] = ["backup", "restore"];
 
 /// Suffixes of the names of a published range's ends.
 const RANGE_ENDS: [&str; 2] = [": lower end", ": upper end"];
-const COLUMNS: [(&str, &str); 19] = [
-    ("backup TB/h", "backup_tb_per_h"),
-    ("backup s", "elapsed_s"),
-    ("tool's clock s", "backup_tool_s"),
-    ("database MB", "backup_logical_mb"),
-    ("repository MB", "backup_repository_mb"),
-    ("ratio", "backup_ratio"),
-    ("CPU s/GB", "backup_cpu_s_per_gb"),
-    ("tool's memory MB", "backup_tool_memory_mb"),
-    ("log MB", "backup_log_mb"),
-    ("archived log MB", "backup_archived_mb"),
-    ("restore TB/h", "restore_tb_per_h"),
-    ("copy s", "restore_copy_s"),
-    ("replay s", "restore_replay_s"),
-    ("first commit s", "restore_first_commit_s"),
-    ("restore ÷ backup", "restore_per_backup"),
-    ("users alone 1/s", "foreground_alone_per_s"),
-    ("users beside 1/s", "foreground_beside_per_s"),
-    ("p95 alone µs", "foreground_alone_us_p95"),
-    ("p95 beside µs", "foreground_beside_us_p95"),
+const COLUMNS: [(&str, &str, &str); 19] = [
+    ("backup", "TB/h", "backup_tb_per_h"),
+    ("backup", "s", "elapsed_s"),
+    ("tool's clock", "s", "backup_tool_s"),
+    ("database", "MB", "backup_logical_mb"),
+    ("repository", "MB", "backup_repository_mb"),
+    ("ratio", "", "backup_ratio"),
+    ("CPU", "s/GB", "backup_cpu_s_per_gb"),
+    ("tool's memory", "MB", "backup_tool_memory_mb"),
+    ("log", "MB", "backup_log_mb"),
+    ("archived log", "MB", "backup_archived_mb"),
+    ("restore", "TB/h", "restore_tb_per_h"),
+    ("copy", "s", "restore_copy_s"),
+    ("replay", "s", "restore_replay_s"),
+    ("first commit", "s", "restore_first_commit_s"),
+    ("restore ÷ backup", "", "restore_per_backup"),
+    ("users alone", "1/s", "foreground_alone_per_s"),
+    ("users beside", "1/s", "foreground_beside_per_s"),
+    ("p95 alone", "µs", "foreground_alone_us_p95"),
+    ("p95 beside", "µs", "foreground_beside_us_p95"),
 ];
 /// Figures that not every backup has.
 const OPTIONAL: [&str; 8] = [
@@ -53,65 +50,58 @@ const OPTIONAL: [&str; 8] = [
     "foreground_beside_us_p95",
 ];
 
-#[derive(Template)]
-#[template(path = "backup.html", whitespace = "minimize")]
-pub struct View {
-    heads: Vec<&'static str>,
-    rows: Vec<Row>,
-    impact: Vec<Figure>,
-    published_title: String,
-    published: Vec<[String; 2]>,
-}
+const HOW: &str = "Each backup was restored to another place, and the restored database was compared with its source. Rates count the bytes \
+     of the database without free pages, until they are durable; the restore ends with its first commit. Figures of a backup that failed \
+     a proof are “–”; a method that discards what it reads is no backup, and shows the time without the medium.";
 
-struct Row {
-    name: String,
-    cells: Vec<String>,
-    /// Its proofs, or the reason why it is invalid.
-    proof: String,
-    class: &'static str,
-}
-
-impl View {
-    pub fn is_empty(&self) -> bool {
-        self.rows.is_empty()
+pub fn view(run: &Run) -> Fragment {
+    let backups: Vec<&Point> = run.points.iter().filter(|point| is_backup(point)).collect();
+    let mut parts = Fragment::default();
+    if backups.is_empty() {
+        return parts;
     }
-}
-
-pub fn view(run: &Run) -> View {
-    let backups = run.points.iter();
-    let backups = backups.filter(|point| is_backup(point));
-    let backups: Vec<&Point> = backups.collect();
     let knows = |name: &str| {
         backups
             .iter()
             .any(|point| point.figures.get(name).is_some())
     };
     let columns = COLUMNS.into_iter();
-    let columns = columns.filter(|(_, name)| !OPTIONAL.contains(name) || knows(name));
-    let columns: Vec<(&str, &str)> = columns.collect();
-    let rows = backups.iter().map(|point| row(run, point, &columns));
-    let rows: Vec<Row> = rows.collect();
-    let named = backups.iter().map(|point| (name(run, point), *point));
-    let impact = impact::figures(&named.collect::<Vec<_>>());
-    let (published_title, published) = if rows.is_empty() {
-        Default::default()
-    } else {
-        published().unwrap_or_default()
-    };
-    View {
-        heads: columns.iter().map(|(head, _)| *head).collect(),
-        rows,
-        impact,
-        published_title,
-        published,
+    let columns: Vec<(&str, &str, &str)> = columns
+        .filter(|(.., name)| !OPTIONAL.contains(name) || knows(name))
+        .collect();
+    let mut rates = Table::new("method");
+    (rates.columns).extend(
+        columns
+            .iter()
+            .map(|(name, unit, _)| Column::new(name, unit)),
+    );
+    let mut proofs = Vec::new();
+    for point in &backups {
+        let name = name(run, point) + &repetition(run, point);
+        // Figures of a backup that failed a proof must not be read.
+        let figure = |figure: &str| point.figures.get(figure).filter(|_| point.valid());
+        let cells = columns.iter().map(|(.., of)| Cell::from(figure(of)));
+        rates.row(std::iter::once(name.as_str().into()).chain(cells));
+        proofs.push((name, proof(point)));
     }
+    let named = backups.iter().map(|point| (name(run, point), *point));
+    parts
+        .how(HOW)
+        .table("", "Backup and restore by method", &rates)
+        .figures(&impact::figures(&named.collect::<Vec<_>>()))
+        .heading(3, "Proofs")
+        .facts("", proofs);
+    if let Some((title, figures)) = published() {
+        let title = format!("Published: {title}");
+        parts
+            .heading(3, &title)
+            .table("", "Published backup and restore", &figures);
+    }
+    parts.section("backup", "Backup and restore")
 }
 
-fn row(run: &Run, point: &Point, columns: &[(&str, &str)]) -> Row {
-    // Figures of a backup that failed a proof must not be read.
-    let figure = |name: &str| point.figures.get(name).filter(|_| point.valid());
-    let cells = columns.iter();
-    let cells = cells.map(|(_, name)| number::figure_or_unknown(figure(name)));
+/// Its proofs, or the reason why it is invalid.
+fn proof(point: &Point) -> String {
     let is_proof = |note: &&Remark| {
         matches!(
             note,
@@ -120,17 +110,11 @@ fn row(run: &Run, point: &Point, columns: &[(&str, &str)]) -> Row {
                 | Remark::BackupDiscarded {}
         )
     };
-    let proof = match (point.reasons.first(), point.notes.iter().find(is_proof)) {
+    match (point.reasons.first(), point.notes.iter().find(is_proof)) {
         (Some(reason), _) => format!("✗ {reason}"),
         (None, Some(Remark::BackupDiscarded {})) => format!("– {}", Remark::BackupDiscarded {}),
         (None, Some(proof)) => format!("✓ {proof}"),
         (None, None) => number::UNKNOWN.to_owned(),
-    };
-    Row {
-        name: name(run, point) + &repetition(run, point),
-        cells: cells.collect(),
-        proof,
-        class: if point.valid() { "" } else { "invalid" },
     }
 }
 
@@ -167,11 +151,11 @@ fn channels(number: u32) -> String {
     }
 }
 
-fn published() -> Option<(String, Vec<[String; 2]>)> {
+fn published() -> Option<(String, Table)> {
     let reference = reference::load(REFERENCE).ok()?;
     let stated = reference.stated.iter();
-    let stated = stated.filter(|figure| KINDS.contains(&figure.kind.as_str()));
-    let rows = stated.map(|figure| {
+    let mut table = Table::new("figure | published");
+    for figure in stated.filter(|figure| KINDS.contains(&figure.kind.as_str())) {
         // Some values are already printed with their unit.
         let value = if figure.printed.ends_with(&figure.unit) {
             figure.printed.clone()
@@ -179,14 +163,12 @@ fn published() -> Option<(String, Vec<[String; 2]>)> {
             format!("{} {}", figure.printed, figure.unit)
         };
         // The ends of a range are printed together, as the range.
-        let name = RANGE_ENDS
-            .iter()
-            .find_map(|end| figure.name.strip_suffix(end));
-        [name.unwrap_or(&figure.name).to_owned(), value]
-    });
-    // The document repeats some figures; the table does not.
-    let mut rows: Vec<[String; 2]> = rows.collect();
-    let mut printed = BTreeSet::new();
-    rows.retain(|row| printed.insert(row.clone()));
-    Some((reference.title.clone(), rows))
+        let name = (RANGE_ENDS.iter()).find_map(|end| figure.name.strip_suffix(end));
+        let row = vec![name.unwrap_or(&figure.name).into(), value.into()];
+        // The document repeats some figures; the table does not.
+        if !table.rows.contains(&row) {
+            table.row(row);
+        }
+    }
+    Some((reference.title, table))
 }

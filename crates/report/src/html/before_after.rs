@@ -3,12 +3,11 @@
 mod charts;
 mod published;
 
-use archive::{Latency, Run};
-use askama::Template;
+use archive::Run;
 use verdict::compare::Terms;
 use verdict::shift::{Shift, shifts};
 
-use super::figure::{Figure, id_of};
+use super::section::Fragment;
 use crate::scorecard::Against;
 use crate::shifted;
 
@@ -19,130 +18,87 @@ const GROUPS_OPEN_MAX: usize = 6;
 /// The same for points of databases, which have many other figures besides device times.
 const DRAWN_MAX_OF_DATABASES: usize = 12;
 
-#[derive(Template)]
-#[template(path = "before_after.html", whitespace = "minimize")]
-pub struct View {
-    others: Vec<Other>,
-}
+const HOW: &str = "Where repetitions are compared, the means are those of a typical one, and have the ratio that the interval is of; \
+     percentiles are those of all I/Os. Service time starts when the kernel has the I/O; time since the intended start also includes \
+     waiting for a device that is too slow. Times at the device are measured by the kernel for each request; times at the array are \
+     reported by the array.";
 
-struct Other {
-    label: String,
-    caution: Option<String>,
-    factors: Option<&'static str>,
-    tables: Vec<Rows>,
-    overview: Vec<Figure>,
-    published: Option<published::View>,
-    drawn: Vec<Drawn>,
-    more: usize,
-}
-
-/// Rows of all runs of the list, either in percent or in factors.
-struct Rows {
-    title: &'static str,
-    is_open: bool,
-    groups: Vec<(String, Vec<[String; 10]>)>,
-}
-
-/// The charts of one run of the list.
-struct Drawn {
-    id: String,
-    title: String,
-    figures: Vec<Figure>,
-}
-
-pub fn view(run: &Run, against: &[Against<'_>]) -> View {
-    let others = against.iter().filter_map(|other| match other {
-        Against::Run(before) => Some((before, shifts(before, run, Terms::default()))),
-        Against::Reference(_) => None,
-    });
-    let shifted = others.filter(|(_, shifts)| !shifts.is_empty());
-    View {
-        others: shifted
-            .map(|(before, shifts)| other(before, run, &shifts))
-            .collect(),
+/// The section; empty if no other run has times below a database.
+pub fn view(run: &Run, against: &[Against<'_>]) -> Fragment {
+    let mut parts = Fragment::default();
+    for other in against {
+        if let Against::Run(before) = other {
+            add(
+                &mut parts,
+                before,
+                run,
+                &shifts(before, run, Terms::default()),
+            );
+        }
     }
+    parts.section("shift", "Before and after: storage I/O times")
 }
 
-impl View {
-    /// True if no other run has times below a database.
-    pub fn is_empty(&self) -> bool {
-        self.others.is_empty()
+fn add(parts: &mut Fragment, before: &Run, run: &Run, shifts: &[Shift]) {
+    if shifts.is_empty() {
+        return;
     }
-}
-
-fn other(before: &Run, run: &Run, shifts: &[Shift]) -> Other {
     let names = [before.label.as_str(), run.label.as_str()];
     let (own, unissued): (Vec<Shift>, Vec<Shift>) =
         shifts.iter().cloned().partition(|shift| shift.is_issued);
     let groups: Vec<&[Shift]> = own.chunk_by(Shift::is_of_level).collect();
-    let is_of_databases = shifts.iter().all(|shift| shift.is_of_database);
-    let drawn_max = if is_of_databases {
+    let drawn_max = if shifts.iter().all(|shift| shift.is_of_database) {
         DRAWN_MAX_OF_DATABASES
     } else {
         DRAWN_MAX
     };
-    let title = |group: &[Shift]| title(group, run);
-    let drawn = groups.iter().take(drawn_max).enumerate();
-    Other {
-        label: before.label.clone(),
-        caution: shifted::caution(shifts),
-        factors: shifted::factors(shifts),
-        tables: [
-            ("All times", &own),
-            ("Operations that these tests do not issue", &unissued),
-        ]
-        .into_iter()
-        .filter(|(_, shifts)| !shifts.is_empty())
-        .map(|(head, shifts)| {
-            let groups = shifts.chunk_by(Shift::is_of_level);
-            let groups: Vec<_> = groups.map(|group| (title(group), rows(group))).collect();
-            Rows {
-                title: head,
-                is_open: groups.len() <= GROUPS_OPEN_MAX && std::ptr::eq(shifts, &own),
-                groups,
-            }
-        })
-        .collect(),
-        overview: charts::overview(&groups, names).into_iter().collect(),
-        published: published::view(before, run, shifts),
-        drawn: drawn
-            .map(|(at, group)| Drawn {
-                id: format!("shift-{}-{at}", id_of(&before.label)),
-                title: title(group),
-                figures: charts::of_run(group, names),
-            })
-            .collect(),
-        more: groups.len().saturating_sub(drawn_max),
+    let factors =
+        shifted::factors(shifts).map_or_else(String::new, |factors| format!(" {factors}"));
+    parts
+        .heading(
+            3,
+            &format!("From run “{}” (A) to this run (B)", before.label),
+        )
+        .how(&format!(
+            "Improvement: how much less time the mean I/O takes in B than in A.{factors} {HOW}"
+        ))
+        .caution(&shifted::caution(shifts).unwrap_or_default())
+        .figures(&Vec::from_iter(charts::overview(&groups, names)));
+    if let Some(published) = published::section(before, run, shifts) {
+        parts.results(4, &published);
+    }
+    for (title_of_all, listed) in [
+        ("All times", &own),
+        ("Operations that these tests do not issue", &unissued),
+    ] {
+        let levels = listed.chunk_by(Shift::is_of_level).count();
+        let is_open = levels <= GROUPS_OPEN_MAX && std::ptr::eq(listed, &own);
+        let listed: Vec<&Shift> = listed.iter().collect();
+        let table = shifted::table(&listed, usize::MAX, |shift| title(shift, run));
+        let mut rows = Fragment::default();
+        rows.table(
+            "results",
+            &format!("{title_of_all}, before and after"),
+            &table,
+        );
+        parts.add(&rows.folded(title_of_all, is_open));
+    }
+    for (at, group) in groups.iter().take(drawn_max).enumerate() {
+        let summary = format!("{}: over time, distributions, shift", title(&group[0], run));
+        let mut drawn = Fragment::default();
+        drawn.figures(&charts::of_run(group, names));
+        parts.add(&drawn.folded(&summary, at == 0));
+    }
+    if groups.len() > drawn_max {
+        let more = groups.len() - drawn_max;
+        parts.how(&format!(
+            "Runs not drawn: {more}; see the table of all times."
+        ));
     }
 }
 
-fn title(group: &[Shift], run: &Run) -> String {
-    let Some(shift) = group.first() else {
-        return String::new();
-    };
+fn title(shift: &Shift, run: &Run) -> String {
     let target = (run.targets.get(shift.target as usize)).filter(|_| run.targets.len() > 1);
     let target = target.map_or_else(String::new, |target| format!("{} ", target.name));
     format!("{target}{}, {}", shift.test, shifted::jobs(shift))
-}
-
-fn rows(group: &[Shift]) -> Vec<[String; 10]> {
-    let row = |shift: &Shift| {
-        let (interval, verdict) = shifted::interval(shift);
-        let of = |part: fn(&Latency) -> f64, beyond| {
-            shifted::latencies(shift, |side| side.percentile_us(part, beyond))
-        };
-        [
-            shifted::of_shift(shift),
-            shifted::counts(shift),
-            shifted::latencies(shift, |side| Some(side.mean_us)),
-            shifted::improvement(shift),
-            interval,
-            verdict.to_owned(),
-            of(|l| l.p50_us, 2),
-            of(|l| l.p99_us, 100),
-            of(|l| l.p99_9_us, 1000),
-            shifted::tails(shift),
-        ]
-    };
-    group.iter().map(row).collect()
 }

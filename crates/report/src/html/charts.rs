@@ -1,8 +1,9 @@
 //! The charts of one test: throughput, response time and efficiency against parallelism, percentiles.
 
+use archive::Table;
 use stats::{HistogramSnapshot, scaling};
 
-use super::figure::{Figure, Table};
+use super::figure::{Figure, grouped};
 use super::load::Load;
 use super::scaling::Laws;
 use super::sweep::{LevelDrawn, Rate, Sweep};
@@ -214,7 +215,7 @@ fn by_level(
         }
     }
     let heads: Vec<&str> = [load.head()].iter().chain(heads).copied().collect();
-    Table::new(&heads, rows)
+    grouped(&heads, rows)
 }
 
 /// p50, p95 and p99 of the response time against parallelism.
@@ -260,14 +261,12 @@ pub fn response(sweeps: &[Sweep<'_>], load: Load) -> Option<Figure> {
         .iter()
         .flat_map(|s| s.levels.iter().map(|p| p.dop))
         .collect();
-    let chart = Chart {
-        title: format!("Response time p50, p95 and p99 by {}", load.words()),
-        x: load.axis(&dops),
-        y: latency_axis(&values),
+    let chart = Chart::new(
+        &format!("Response time p50, p95 and p99 by {}", load.words()),
+        load.axis(&dops),
+        latency_axis(&values),
         series,
-        marks: Vec::new(),
-        traces: Vec::new(),
-    };
+    );
     let names = ["p50", "p95", "p99"];
     Some(Figure::new(
         "Response time, p50 · p95 · p99".to_owned(),
@@ -295,16 +294,7 @@ pub(super) fn key(label: &str, colour: usize, shape: Shape, dash: Dash) -> Serie
 }
 
 pub(super) fn unnamed(colour: usize, shape: Shape, dash: Dash) -> Series {
-    Series {
-        label: String::new(),
-        colour,
-        shape,
-        dash,
-        points: Vec::new(),
-        ranges: Vec::new(),
-        rejected: Vec::new(),
-        extras: Vec::new(),
-    }
+    Series::new("", colour, shape, dash, Vec::new())
 }
 
 pub(super) fn latency_axis(values: &[f64]) -> Axis {
@@ -335,11 +325,11 @@ pub fn efficiency(sweeps: &[Sweep<'_>], load: Load) -> Option<Figure> {
         .iter()
         .flat_map(|(_, s)| s.iter().map(|s| s.dop))
         .collect();
-    let chart = Chart {
-        title: format!("Scaling efficiency by {}", load.words()),
-        x: load.axis(&dops),
-        y: Axis::span("", high.max(1.05), |v| format!("{:.0}%", v * 100.0)),
-        series: scaled
+    let chart = Chart::new(
+        &format!("Scaling efficiency by {}", load.words()),
+        load.axis(&dops),
+        Axis::span("", high.max(1.05), |v| format!("{:.0}%", v * 100.0)),
+        scaled
             .iter()
             .map(|(sweep, scaled)| Series {
                 label: sweep.label.clone(),
@@ -350,9 +340,7 @@ pub fn efficiency(sweeps: &[Sweep<'_>], load: Load) -> Option<Figure> {
                 ..unnamed(sweep.colour, sweep.shape, sweep.dash)
             })
             .collect(),
-        marks: Vec::new(),
-        traces: Vec::new(),
-    };
+    );
     let rows = scaled.iter().flat_map(|(sweep, scaled)| {
         scaled.iter().map(|s| {
             let row = vec![
@@ -368,7 +356,7 @@ pub fn efficiency(sweeps: &[Sweep<'_>], load: Load) -> Option<Figure> {
         chart.render(),
         "100 % is linear scaling from the smallest level; at 50 %, half of that throughput is lost. More than 100 % \
          means that the smallest level was slowed down, for instance by a cold cache.".to_owned(),
-        Table::new(&[load.head(), "speed-up", "efficiency"], rows),
+        grouped(&[load.head(), "speed-up", "efficiency"], rows),
     ))
 }
 
@@ -416,14 +404,12 @@ pub fn percentiles(sweeps: &[Sweep<'_>], rate: Rate) -> Option<Figure> {
     }
     series.push(key("response", INK, Shape::None, Dash::Solid));
     series.push(key("service", INK, Shape::None, Dash::Dashed));
-    let chart = Chart {
-        title: "Latency by percentile at the best level: response and service time".to_owned(),
-        x: Axis::percentiles("percentile", points().map(|(p, _)| *p).fold(90.0, f64::max)),
-        y: latency_axis(&values),
+    let chart = Chart::new(
+        "Latency by percentile at the best level: response and service time",
+        Axis::percentiles("percentile", points().map(|(p, _)| *p).fold(90.0, f64::max)),
+        latency_axis(&values),
         series,
-        marks: Vec::new(),
-        traces: Vec::new(),
-    };
+    );
     let mut how = "Time within which each percentage of all operations finished; both axes are logarithmic. Lower and \
                    flatter is better; where response time exceeds service time, operations had to queue.".to_owned();
     if same {
@@ -476,7 +462,7 @@ fn percentile_table(columns: &[(String, Vec<(f64, f64)>)]) -> Table {
     let heads: Vec<&str> = std::iter::once("percentile")
         .chain(columns.iter().map(|(name, _)| name.as_str()))
         .collect();
-    Table::new(&heads, rows)
+    grouped(&heads, rows)
 }
 
 #[cfg(test)]

@@ -10,71 +10,74 @@ mod speed_up;
 use std::collections::BTreeSet;
 
 use archive::{Point, Run};
-use askama::Template;
 use stats::ratio::quotient;
 
 use super::figure::Figure;
+use super::section::Fragment;
 use crate::number;
 use crate::scorecard::Against;
-use parts::{DISK, OF_TABLE, Row, Study, figure, is_sound, name};
+use parts::{DISK, OF_TABLE, Row, figure, is_sound, name};
 use queries::Queries;
 
-#[derive(Template)]
-#[template(path = "columnar.html", whitespace = "minimize")]
-pub struct View {
-    studies: Vec<Study>,
+const HOW: &str = "The same queries on the same rows: on disk in the database, and in an in-memory copy at each level. The copy follows no \
+     changes of the source except those of this run. Every answer was compared with the answer from disk or with the correct answer; a \
+     figure that failed is “–” here and explained with its test.";
+
+/// True if tables were populated, beyond queries that ran with order entry.
+pub fn is_populated<'a>(mut runs: impl Iterator<Item = &'a Run>) -> bool {
+    runs.any(|run| !replicas(run).is_empty())
 }
 
-impl View {
-    /// True if no table was populated and no queries ran with order entry.
-    pub fn is_empty(&self) -> bool {
-        self.studies.is_empty()
-    }
-
-    pub fn title(&self) -> &'static str {
-        if self.is_lifted() {
-            "In-memory column store"
-        } else {
-            "Order entry and queries together"
-        }
-    }
-
-    /// True if tables were populated, beyond queries that ran with order entry.
-    fn is_lifted(&self) -> bool {
-        self.studies.iter().any(|study| !study.sizes.is_empty())
+pub fn title(run: &Run, against: &[Against<'_>]) -> &'static str {
+    if is_populated(runs(run, against)) {
+        "In-memory column store"
+    } else {
+        "Order entry and queries together"
     }
 }
 
-/// Builds the view of the run, of its comparisons, and of the published study.
-pub fn view(run: &Run, against: &[Against<'_>]) -> View {
+fn runs<'a>(run: &'a Run, against: &[Against<'a>]) -> impl Iterator<Item = &'a Run> {
     let others = against.iter().filter_map(|other| match other {
         Against::Run(other) => Some(*other),
         Against::Reference(_) => None,
     });
-    let runs: Vec<&Run> = std::iter::once(run).chain(others).collect();
-    let is_alone = runs.len() == 1;
-    let mut studies: Vec<Study> = (runs.iter())
-        .filter_map(|run| of_run(run, is_alone))
-        .collect();
-    if studies.iter().any(|study| !study.sizes.is_empty()) {
-        studies.extend(sizes::published());
+    std::iter::once(run).chain(others)
+}
+
+/// The results of the run, of its comparisons, and of the published study; empty without populated tables and queries that
+/// ran with order entry.
+pub fn view(run: &Run, against: &[Against<'_>]) -> Fragment {
+    let all: Vec<&Run> = runs(run, against).collect();
+    let is_populated = is_populated(all.iter().copied());
+    let mut studies = Fragment::default();
+    for run in &all {
+        let title = match all.len() {
+            1 => "This platform".to_owned(),
+            _ => format!("{}: {}", run.label, scale(run)),
+        };
+        add(&mut studies, &title, run);
     }
-    View { studies }
+    if let Some((title, sizes)) = sizes::published().filter(|_| is_populated) {
+        studies.heading(3, &title);
+        sizes.iter().for_each(|table| _ = studies.results(4, table));
+    }
+    let mut parts = Fragment::default();
+    if is_populated {
+        parts.how(HOW);
+    }
+    parts.add(&studies);
+    parts.section("columnar", title(run, against))
 }
 
 /// The speed-up of each level over disk for one user, with the memory needed: a sentence per level of the run and its comparisons.
 pub fn answer(run: &Run, against: &[Against<'_>]) -> Vec<String> {
-    let others = against.iter().filter_map(|other| match other {
-        Against::Run(other) => Some(*other),
-        Against::Reference(_) => None,
-    });
-    let runs = std::iter::once(run).chain(others);
-    runs.flat_map(|run| {
-        let each = replicas(run).into_iter();
-        each.filter_map(move |target| level_words(run, target))
-            .collect::<Vec<_>>()
-    })
-    .collect()
+    runs(run, against)
+        .flat_map(|run| {
+            let each = replicas(run).into_iter();
+            each.filter_map(move |target| level_words(run, target))
+                .collect::<Vec<_>>()
+        })
+        .collect()
 }
 
 /// "Scale 0.1, query-high: memory answers 3.90 × as fast as disk (geometric mean of 22 queries, 1 user, 2 threads) and needs
@@ -123,33 +126,25 @@ fn replicas(run: &Run) -> BTreeSet<u32> {
     lifted.map(|point| point.key.target).collect()
 }
 
-/// Results of a run; `None` if no table was populated and no queries ran with order entry.
-fn of_run(run: &Run, is_alone: bool) -> Option<Study> {
+/// Results of a run, under a heading.
+fn add(parts: &mut Fragment, title: &str, run: &Run) {
     let replicas = replicas(run);
-    let mixed = mixed::grids(run);
-    let is_study = !replicas.is_empty();
-    if !is_study && mixed.is_empty() {
-        return None;
+    let mixed = mixed::tables(run);
+    if replicas.is_empty() && mixed.is_empty() {
+        return;
     }
-    let own_sizes = is_study.then(|| sizes::own(run, &replicas));
-    Some(Study {
-        title: if is_alone {
-            "This platform".into()
-        } else {
-            format!("{}: {}", run.label, scale(run))
-        },
-        speed_up: is_study.then(|| speed_up::grid(run, &replicas)).flatten(),
-        sizes: own_sizes.into_iter().collect(),
-        figures: if is_study {
-            figures(run, &replicas)
-                .into_iter()
-                .chain(changes::figures(run, &replicas))
-                .collect()
-        } else {
-            Vec::new()
-        },
-        mixed,
-    })
+    parts.heading(3, title);
+    if !replicas.is_empty() {
+        let figures = figures(run, &replicas).into_iter();
+        let figures: Vec<Figure> = figures.chain(changes::figures(run, &replicas)).collect();
+        parts
+            .results(4, &sizes::own(run, &replicas))
+            .figures(&figures);
+        if let Some(speed_up) = speed_up::table(run, &replicas) {
+            parts.results(4, &speed_up);
+        }
+    }
+    mixed.iter().for_each(|table| _ = parts.results(4, table));
 }
 
 fn scale(run: &Run) -> String {

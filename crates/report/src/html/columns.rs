@@ -1,5 +1,7 @@
 //! Result rows of a test and their columns.
 
+use std::sync::LazyLock;
+
 use crate::number;
 
 pub struct ResultTable {
@@ -28,153 +30,68 @@ pub struct Column {
     pub write: fn(Option<f64>) -> String,
 }
 
-pub const fn column(
-    heads: [&'static str; 2],
-    figure: &'static str,
-    write: fn(Option<f64>) -> String,
-) -> Column {
-    Column {
-        heads,
-        figure,
-        write,
-    }
-}
+/// The published layout, with further columns that only some tests fill: quantity, unit, figure and format.
+const LAYOUT: &str = "\
+rows | /s | rows_per_s | figure
+operations | /s | operations_per_s | figure
+queries | /min | queries_per_min | figure
+queries × SF | /h | scaled_queries_per_h | figure
+new orders | /min | new_orders_per_min | figure
+gets | /s | buffer_gets_per_s | figure
+CPU | % avg | cpu_pct_avg | whole
+CPU | % peak | cpu_pct_peak | whole
+CPU | % database | cpu_by_database_pct | whole
+CPU | % others | cpu_by_others_pct | whole
+cores | left avg | cores_left_avg | decimal
+cores | left peak | cores_left_peak | decimal
+busy | cores | busy_cores_mean | decimal
+workers |  | workers | whole
+read | IOPS | read_iops | whole
+write | IOPS | write_iops | whole
+total | IOPS | total_iops | whole
+read | MB/s | read_mb_per_s | figure
+write | MB/s | write_mb_per_s | figure
+total | MB/s | total_mb_per_s | figure
+read ms | mean | read_await_ms | figure
+read ms | p99 | read_await_ms_p99 | figure
+write ms | mean | write_await_ms | figure
+write ms | p99 | write_await_ms_p99 | figure
+others | read MB/s | read_by_others_mb_per_s | figure
+others | write MB/s | write_by_others_mb_per_s | figure
+engine | read MB/s | engine_read_mb_per_s | figure
+engine | write MB/s | engine_write_mb_per_s | figure
+redo | MB/s | redo_mb_per_s | figure
+in flight | mean | in_flight_mean | figure
+response | p50 | response_us_p50 | latency
+response | p99 | response_us_p99 | latency
+response | max | response_us_max | latency
+connection | wait p99 | connection_wait_us_p99 | latency
+session | memory MB | session_memory_mb | figure
+copy age | p50 ms | copy_age_ms_p50 | whole
+copy age | p95 ms | copy_age_ms_p95 | whole
+copy lag | p95 transactions | copy_lag_transactions_p95 | whole
+round trips | /op | round_trips_per_operation | figure
+rolled | back | rolled_back | whole
+first job | s | first_finish_s | figure
+time | s | elapsed_s | figure
+driver | % of jobs | little_error_pct | figure";
 
-/// Pseudo-figures, derived from a figure and the host's hardware threads.
-pub const CORES_LEFT_AVG: &str = "cores_left_avg";
-pub const CORES_LEFT_PEAK: &str = "cores_left_peak";
-
-/// The published layout, with further columns that only some tests fill.
-pub static COLUMNS: [Column; 43] = [
-    column(["rows", "/s"], "rows_per_s", number::figure_or_unknown),
-    column(
-        ["operations", "/s"],
-        "operations_per_s",
-        number::figure_or_unknown,
-    ),
-    column(
-        ["queries", "/min"],
-        "queries_per_min",
-        number::figure_or_unknown,
-    ),
-    column(
-        ["queries × SF", "/h"],
-        "scaled_queries_per_h",
-        number::figure_or_unknown,
-    ),
-    column(
-        ["new orders", "/min"],
-        "new_orders_per_min",
-        number::figure_or_unknown,
-    ),
-    column(
-        ["gets", "/s"],
-        "buffer_gets_per_s",
-        number::figure_or_unknown,
-    ),
-    column(["CPU", "% avg"], "cpu_pct_avg", number::whole),
-    column(["CPU", "% peak"], "cpu_pct_peak", number::whole),
-    column(["CPU", "% database"], "cpu_by_database_pct", number::whole),
-    column(["CPU", "% others"], "cpu_by_others_pct", number::whole),
-    column(["cores", "left avg"], CORES_LEFT_AVG, number::one_decimal),
-    column(["cores", "left peak"], CORES_LEFT_PEAK, number::one_decimal),
-    column(["busy", "cores"], "busy_cores_mean", number::one_decimal),
-    column(["workers", ""], "workers", number::whole),
-    column(["read", "IOPS"], "read_iops", number::whole),
-    column(["write", "IOPS"], "write_iops", number::whole),
-    column(["total", "IOPS"], "total_iops", number::whole),
-    column(["read", "MB/s"], "read_mb_per_s", number::figure_or_unknown),
-    column(
-        ["write", "MB/s"],
-        "write_mb_per_s",
-        number::figure_or_unknown,
-    ),
-    column(
-        ["total", "MB/s"],
-        "total_mb_per_s",
-        number::figure_or_unknown,
-    ),
-    column(
-        ["read ms", "mean"],
-        "read_await_ms",
-        number::figure_or_unknown,
-    ),
-    column(
-        ["read ms", "p99"],
-        "read_await_ms_p99",
-        number::figure_or_unknown,
-    ),
-    column(
-        ["write ms", "mean"],
-        "write_await_ms",
-        number::figure_or_unknown,
-    ),
-    column(
-        ["write ms", "p99"],
-        "write_await_ms_p99",
-        number::figure_or_unknown,
-    ),
-    column(
-        ["others", "read MB/s"],
-        "read_by_others_mb_per_s",
-        number::figure_or_unknown,
-    ),
-    column(
-        ["others", "write MB/s"],
-        "write_by_others_mb_per_s",
-        number::figure_or_unknown,
-    ),
-    column(
-        ["engine", "read MB/s"],
-        "engine_read_mb_per_s",
-        number::figure_or_unknown,
-    ),
-    column(
-        ["engine", "write MB/s"],
-        "engine_write_mb_per_s",
-        number::figure_or_unknown,
-    ),
-    column(["redo", "MB/s"], "redo_mb_per_s", number::figure_or_unknown),
-    column(
-        ["in flight", "mean"],
-        "in_flight_mean",
-        number::figure_or_unknown,
-    ),
-    column(["response", "p50"], "response_us_p50", number::latency),
-    column(["response", "p99"], "response_us_p99", number::latency),
-    column(["response", "max"], "response_us_max", number::latency),
-    column(
-        ["connection", "wait p99"],
-        "connection_wait_us_p99",
-        number::latency,
-    ),
-    column(
-        ["session", "memory MB"],
-        "session_memory_mb",
-        number::figure_or_unknown,
-    ),
-    column(["copy age", "p50 ms"], "copy_age_ms_p50", number::whole),
-    column(["copy age", "p95 ms"], "copy_age_ms_p95", number::whole),
-    column(
-        ["copy lag", "p95 transactions"],
-        "copy_lag_transactions_p95",
-        number::whole,
-    ),
-    column(
-        ["round trips", "/op"],
-        "round_trips_per_operation",
-        number::figure_or_unknown,
-    ),
-    column(["rolled", "back"], "rolled_back", number::whole),
-    column(
-        ["first job", "s"],
-        "first_finish_s",
-        number::figure_or_unknown,
-    ),
-    column(["time", "s"], "elapsed_s", number::figure_or_unknown),
-    column(
-        ["driver", "% of jobs"],
-        "little_error_pct",
-        number::figure_or_unknown,
-    ),
-];
+pub static COLUMNS: LazyLock<Vec<Column>> = LazyLock::new(|| {
+    let column = |line: &'static str| {
+        let mut parts = line.split('|').map(str::trim);
+        let mut next = || parts.next().unwrap_or_default();
+        let (heads, figure) = ([next(), next()], next());
+        let write = match next() {
+            "whole" => number::whole,
+            "decimal" => number::one_decimal,
+            "latency" => number::latency,
+            _ => number::figure_or_unknown,
+        };
+        Column {
+            heads,
+            figure,
+            write,
+        }
+    };
+    LAYOUT.lines().map(column).collect()
+});

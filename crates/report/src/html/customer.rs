@@ -1,99 +1,64 @@
 //! The platform fact by fact next to that of a reference: the document's tables with a column for this run.
 
-use archive::reference::{Fact, FactKind, FactSection, Reference};
-use archive::{Platform, Run};
-use askama::Template;
+use archive::reference::{Fact, FactKind, Reference};
+use archive::{Platform, Run, Table};
 
+use super::section::Fragment;
 use crate::number;
 use crate::scorecard::Against;
 
 /// A table for each reference that describes its platform.
-#[derive(Template, Default)]
-#[template(path = "customer.html", whitespace = "minimize")]
-pub struct View {
-    references: Vec<OfReference>,
-}
-
-struct OfReference {
-    title: String,
-    document: String,
-    facts: usize,
-    sections: Vec<Section>,
-}
-
-struct Section {
-    title: String,
-    place: String,
-    rows: Vec<Row>,
-}
-
-#[derive(Debug, PartialEq)]
-struct Row {
-    name: String,
-    ours: String,
-    stated: bool,
-    theirs: String,
-    note: String,
-}
-
-/// Builds the tables; only references describe platforms this way.
-pub fn view(run: &Run, against: &[Against<'_>]) -> View {
-    let references = against.iter().filter_map(|against| match against {
-        Against::Reference(reference) => of_reference(run, reference),
-        Against::Run(_) => None,
-    });
-    View {
-        references: references.collect(),
+pub fn view(run: &Run, against: &[Against<'_>]) -> Fragment {
+    let mut parts = Fragment::default();
+    for against in against {
+        if let Against::Reference(reference) = against {
+            parts.add(&of_reference(run, reference));
+        }
     }
+    parts
 }
 
-impl View {
-    /// True if no chosen reference describes its platform.
-    pub fn is_empty(&self) -> bool {
-        self.references.is_empty()
-    }
-}
-
-fn of_reference(run: &Run, reference: &Reference) -> Option<OfReference> {
+fn of_reference(run: &Run, reference: &Reference) -> Fragment {
+    let mut table = Table::new("fact | yours | theirs | note");
+    let mut facts = 0;
     let platform = reference.sections.iter();
-    let platform = platform.filter(|section| section.kind == FactKind::Platform);
-    let sections: Vec<Section> = platform.map(|section| table(run, section)).collect();
-    (!sections.is_empty()).then(|| OfReference {
-        title: reference.title.clone(),
-        document: reference.document.clone(),
-        facts: sections.iter().map(|section| section.rows.len()).sum(),
-        sections,
-    })
-}
-
-fn table(run: &Run, section: &FactSection) -> Section {
-    Section {
-        title: section.title.clone(),
-        place: section.place.clone(),
-        rows: section.facts.iter().map(|fact| row(run, fact)).collect(),
+    for section in platform.filter(|section| section.kind == FactKind::Platform) {
+        table.heading(format!("{}\n{}", section.title, section.place));
+        section
+            .facts
+            .iter()
+            .for_each(|fact| table.row(row(run, fact)));
+        facts += section.facts.len();
     }
+    let title = format!("Your platform beside {}", reference.title);
+    let mut parts = Fragment::default();
+    if facts > 0 {
+        parts.how(&format!(
+            "Theirs as published ({}). Yours as found on the machine or, where marked, as stated in the platform file; “–”: unknown, \
+             or not printed.",
+            reference.document
+        ));
+    }
+    parts.table("words customer", &title, &table);
+    parts.folded_but_printed(&format!("{title}: {facts} facts"))
 }
 
-fn row(run: &Run, fact: &Fact) -> Row {
-    let known = fact.is.iter().find_map(|is| {
-        let stated = is.split_once('.');
-        let value = match stated {
-            Some((section, field)) => stated_by_owner(run, section, field),
-            None => found(run, is),
-        };
-        value.map(|value| (value, stated.is_some()))
+/// Name, ours, theirs, and the note of a fact.
+fn row(run: &Run, fact: &Fact) -> [String; 4] {
+    let known = fact.is.iter().find_map(|is| match is.split_once('.') {
+        Some((section, field)) => Some(stated_by_owner(run, section, field)? + "\nstated"),
+        None => found(run, is),
     });
-    let (ours, stated) = known.unwrap_or_else(|| (number::UNKNOWN.to_owned(), false));
-    Row {
-        name: fact.name.clone(),
-        ours,
-        stated,
-        theirs: match fact.value.as_str() {
-            "-" => number::UNKNOWN.to_owned(),
-            value => value.to_owned(),
-        },
-        note: fact.note.clone().unwrap_or_default(),
-    }
+    let theirs = match fact.value.as_str() {
+        "-" => number::UNKNOWN,
+        value => value,
+    };
+    [
+        fact.name.clone(),
+        known.unwrap_or_else(|| number::UNKNOWN.to_owned()),
+        theirs.to_owned(),
+        fact.note.clone().unwrap_or_default(),
+    ]
 }
 
 /// A field of the platform file, as the archive names it.
@@ -228,20 +193,22 @@ mod tests {
         }
     }
 
-    fn ours(run: &Run, section: &str, name: &str) -> Row {
+    /// Ours, theirs, and the note.
+    fn ours(run: &Run, section: &str, name: &str) -> [String; 3] {
         let reference = reference::load("dl980-violin").unwrap();
         let mut sections = reference.sections.iter();
         let section = sections.find(|s| s.title == section).unwrap();
         let fact = section.facts.iter().find(|f| f.name == name).unwrap();
-        row(run, fact)
+        let [_, ours, theirs, note] = row(run, fact);
+        [ours, theirs, note]
     }
 
     #[test]
     fn our_facts_appear_next_to_theirs() {
         let run = run();
         let of = |section: &str, name: &str| {
-            let row = ours(&run, section, name);
-            (row.ours, row.theirs)
+            let [ours, theirs, _] = ours(&run, section, name);
+            (ours, theirs)
         };
         let pair = |ours: &str, theirs: &str| (ours.to_owned(), theirs.to_owned());
         assert_eq!(of("CPU", "#cores"), pair("96", "8"));
@@ -272,14 +239,13 @@ mod tests {
             state("cpu", "type", "2 x EPYC 9654"),
             state("storage", "usable flash tb", "40"),
         ];
-        let row = ours(&run, "CPU", "Type");
-        assert_eq!((row.ours.as_str(), row.stated), ("2 x EPYC 9654", true));
-        let row = ours(&run, "Storage System", "Usable flash capacity [TByte]");
+        assert_eq!(ours(&run, "CPU", "Type")[0], "2 x EPYC 9654\nstated");
+        let [ours, theirs, note] = ours(&run, "Storage System", "Usable flash capacity [TByte]");
         assert_eq!(
-            (row.ours.as_str(), row.theirs.as_str()),
-            ("40 TB", "~ 10.5")
+            (ours.as_str(), theirs.as_str()),
+            ("40 TB\nstated", "~ 10.5")
         );
-        assert!(row.note.contains("10.75"));
+        assert!(note.contains("10.75"));
     }
 
     /// A misspelt name would show "–" for ever.

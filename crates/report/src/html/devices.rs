@@ -2,143 +2,101 @@
 
 mod charts;
 
-use archive::{Component, Point};
-use askama::Template;
+use archive::{Component, Point, Table};
 
 use super::figure::Figure;
+use super::section::Fragment;
 use super::sweep::Rate;
-use crate::devices::{AtLevel, Kind, Used, best, of_level};
+use crate::devices::{AtLevel, COLUMNS, best, cells, of_level};
 use crate::level::{Curve, Level, TestGroup};
-use crate::number;
 
 /// Most devices of one level; the archive and the JSON have all.
 const DEVICES_MAX: usize = 24;
 /// Most levels of one test besides the best ones.
 const LEVELS_MAX: usize = 24;
 const FIGURES_MAX: usize = 12;
-const CELLS: usize = 15;
 
-#[derive(Template)]
-#[template(path = "devices.html", whitespace = "minimize")]
-pub struct View {
-    code: String,
-    best: Vec<LevelView>,
-    others: Vec<LevelView>,
-    levels_more: usize,
-    /// Request times over time at the best levels.
-    figures: Vec<Figure>,
-    figures_more: usize,
-    /// Work that does not aim at the devices has its charts folded.
-    is_folded: bool,
-}
-
-struct LevelView {
-    /// "sqlite @4".
-    title: String,
-    rows: Vec<RowView>,
-    more: usize,
-}
-
-struct RowView {
-    name: String,
-    place: String,
-    cells: [String; CELLS],
-}
-
-/// Builds the part; empty if devices were not sampled.
-pub fn view(group: &TestGroup<'_>, rate: Rate) -> View {
-    let mut view = View {
-        code: group.test.to_owned(),
-        best: Vec::new(),
-        others: Vec::new(),
-        levels_more: 0,
-        figures: Vec::new(),
-        figures_more: 0,
-        is_folded: group.component != Component::Storage,
-    };
+/// The tables of all curves, and the charts of their best levels; empty if devices were not sampled.
+pub fn view(group: &TestGroup<'_>, rate: Rate) -> Fragment {
+    let (mut at_best, mut at_others) = (Table::new(COLUMNS), Table::new(COLUMNS));
+    let mut figures = Vec::new();
+    let mut levels_more = 0;
+    let mut others = 0;
     for curve in &group.curves {
-        view.add(curve, rate);
-    }
-    view.levels_more = view.others.len().saturating_sub(LEVELS_MAX);
-    view.others.truncate(LEVELS_MAX);
-    view.figures_more = view.figures.len().saturating_sub(FIGURES_MAX);
-    view.figures.truncate(FIGURES_MAX);
-    view
-}
-
-impl View {
-    pub fn is_empty(&self) -> bool {
-        self.best.is_empty()
-    }
-
-    fn add(&mut self, curve: &Curve<'_>, rate: Rate) {
         let Some(best) = best(curve, rate.name) else {
-            return;
+            continue;
         };
-        let others = curve.levels.iter().filter(|l| l.number != best.number);
-        self.others
-            .extend(others.filter_map(|level| level_view(curve, &level.shown())));
-        // The repetition with the most samples.
-        let samples =
-            |point: &Point| -> usize { point.devices.iter().map(|d| d.samples.len()).sum() };
-        let point = best.points.iter().max_by_key(|point| samples(point));
-        let Some(view) = level_view(curve, &best) else {
-            return;
-        };
-        for row in &view.rows {
-            let mut devices = point.into_iter().flat_map(|point| &point.devices);
-            if let Some(device) = devices.find(|device| device.name == row.name) {
-                let title = format!("{} · {}", view.title, row.name);
-                self.figures.extend(charts::figures(&title, device));
+        for level in curve
+            .levels
+            .iter()
+            .filter(|level| level.number != best.number)
+        {
+            if others == LEVELS_MAX {
+                levels_more += usize::from(!of_level(level, 1).devices.is_empty());
+            } else if !add(&mut at_others, curve, &level.shown()).is_empty() {
+                others += 1;
             }
         }
-        self.best.push(view);
+        let names = add(&mut at_best, curve, &best);
+        figures.extend(charts(curve, &best, &names));
     }
+    let figures_more = figures.len().saturating_sub(FIGURES_MAX);
+    figures.truncate(FIGURES_MAX);
+    let mut parts = Fragment::default();
+    if at_best.rows.is_empty() {
+        return parts;
+    }
+    let label = |place: &str| format!("Devices of {} at the {place}", group.test);
+    let (mut of_others, mut drawn) = (Fragment::default(), Fragment::default());
+    of_others
+        .table("devices", &label("other levels"), &at_others)
+        .left_out("Levels not shown", levels_more);
+    drawn
+        .figures(&figures)
+        .left_out("Charts not drawn", figures_more);
+    // Work that does not aim at the devices has its charts folded.
+    if group.component != Component::Storage {
+        drawn = drawn.folded("Requests at the devices over time", false);
+    }
+    parts
+        .heading(4, "Devices")
+        .table("devices", &label("best level"), &at_best)
+        .add(&of_others.folded("Devices at the other levels", false))
+        .add(&drawn);
+    parts
 }
 
+/// Names of the devices whose rows were added.
+fn add(table: &mut Table, curve: &Curve<'_>, level: &Level<'_>) -> Vec<String> {
+    let AtLevel { devices, more } = of_level(level, DEVICES_MAX);
+    if !devices.is_empty() {
+        table.heading(place(curve, level));
+    }
+    let names = devices.iter().map(|device| device.name.clone()).collect();
+    devices.iter().for_each(|device| table.row(cells(device)));
+    if more > 0 {
+        table.heading(format!(
+            "\nand {more} more; see the data embedded in this page"
+        ));
+    }
+    names
+}
+
+/// "sqlite @4".
 fn place(curve: &Curve<'_>, level: &Level<'_>) -> String {
     format!("{} @{}", curve.label, level.dop())
 }
 
-fn level_view(curve: &Curve<'_>, level: &Level<'_>) -> Option<LevelView> {
-    let AtLevel { devices, more } = of_level(level, DEVICES_MAX);
-    (!devices.is_empty()).then(|| LevelView {
-        title: place(curve, level),
-        rows: devices.into_iter().map(row).collect(),
-        more,
-    })
-}
-
-fn row(used: Used) -> RowView {
-    let [reads, writes] = [&used.reads, &used.writes].map(moved);
-    let flushes = &used.flushes;
-    let of_flushes = [
-        number::figure_or_unknown(flushes.iops),
-        number::latency(flushes.mean_us),
-        number::latency(flushes.p99_us),
-    ];
-    let load = [
-        number::figure_or_unknown(used.queue_mean),
-        number::figure_or_unknown(used.busy_pct),
-    ];
-    let mut all = reads
-        .into_iter()
-        .chain(writes)
-        .chain(of_flushes)
-        .chain(load);
-    RowView {
-        name: used.name,
-        place: used.place,
-        cells: std::array::from_fn(|_| all.next().unwrap_or_default()),
-    }
-}
-
-fn moved(kind: &Kind) -> [String; 5] {
-    [
-        number::figure_or_unknown(kind.iops),
-        number::figure_or_unknown(kind.mb_per_s),
-        number::figure_or_unknown(kind.kb_mean),
-        number::latency(kind.mean_us),
-        number::latency(kind.p99_us),
-    ]
+/// Charts of the repetition with the most samples.
+fn charts(curve: &Curve<'_>, best: &Level<'_>, names: &[String]) -> Vec<Figure> {
+    let samples = |point: &Point| -> usize { point.devices.iter().map(|d| d.samples.len()).sum() };
+    let point = best.points.iter().max_by_key(|point| samples(point));
+    let of = |name: &String| {
+        let device = point?.devices.iter().find(|device| device.name == *name)?;
+        Some(charts::figures(
+            &format!("{} · {name}", place(curve, best)),
+            device,
+        ))
+    };
+    names.iter().filter_map(of).flatten().collect()
 }

@@ -1,13 +1,14 @@
 //! Charts of the pairs of each primary metric, folded, with a sentence about each oddity.
 
-use askama::Template;
+use archive::Table;
 use stats::summary::median;
 use verdict::compare::{Comparison, Oddity, Pair, Row, Scatter};
 use verdict::metric;
 
-use super::figure::{Figure, Table};
-use super::metric_name::label;
+use super::figure::{Figure, grouped};
+use super::section::Fragment;
 use crate::comparison::{between_words, odd_words, within_words};
+use crate::metric_name::label;
 use crate::number::{self, percent};
 use crate::remarks::sentence;
 use crate::svg::{Axis, Bar, Chart, Dash, Series, Shape, Tick, Trace, bars};
@@ -19,48 +20,30 @@ const COLUMN: f64 = 0.6;
 /// Colour and marker of pairs by the side measured first.
 const MARKED: [(usize, Shape); 2] = [(0, Shape::Circle), (1, Shape::Square)];
 
-#[derive(Template)]
-#[template(path = "diagnostics.html", whitespace = "minimize")]
-pub struct View {
-    metrics: Vec<Metric>,
-    odd: usize,
-    more: usize,
-}
-
-struct Metric {
-    label: String,
-    figures: Vec<String>,
-}
-
-impl View {
-    fn odd_words(&self) -> String {
-        match self.odd {
-            0 => "nothing odd was found".to_owned(),
-            1 => "one thing is odd".to_owned(),
-            odd => format!("{odd} things are odd"),
-        }
-    }
-}
-
-/// The charts of a study; `None` for other comparisons or with too few pairs.
-pub fn view(compared: &Comparison) -> Option<View> {
-    let rows = compared
+/// The charts of a study, folded; empty for other comparisons or with too few pairs.
+pub fn view(compared: &Comparison) -> Fragment {
+    let rows: Vec<&Row> = compared
         .primary()
-        .filter(|row| row.pairs.len() >= PAIRS_MIN);
-    let rows: Vec<&Row> = rows.collect();
-    let drawn = rows.iter().take(METRICS_MAX);
-    let metrics = drawn.map(|row| Metric {
-        label: label(row),
-        figures: figures(row)
-            .iter()
-            .filter_map(|f| f.render().ok())
-            .collect(),
-    });
-    (!rows.is_empty()).then(|| View {
-        metrics: metrics.collect(),
-        odd: rows.iter().map(|row| row.oddities.len()).sum(),
-        more: rows.len().saturating_sub(METRICS_MAX),
-    })
+        .filter(|row| row.pairs.len() >= PAIRS_MIN)
+        .collect();
+    let mut parts = Fragment::default();
+    for row in rows.iter().take(METRICS_MAX) {
+        parts.heading(4, &label(row)).figures(&figures(row));
+    }
+    let more = rows.len().saturating_sub(METRICS_MAX);
+    parts.more(
+        more,
+        " primary metrics; the full comparison of the two runs lists what is odd about them",
+    );
+    let odd = match rows.iter().map(|row| row.oddities.len()).sum() {
+        0 => "nothing odd was found".to_owned(),
+        1 => "one thing is odd".to_owned(),
+        odd => format!("{odd} things are odd"),
+    };
+    let summary = format!(
+        "Diagnostics of the study: pairs over time, order, carry-over, residuals, scatter ({odd})"
+    );
+    parts.folded(&summary, false)
 }
 
 fn figures(row: &Row) -> Vec<Figure> {
@@ -110,16 +93,13 @@ fn last(row: &Row) -> u32 {
 
 fn marks(label: &str, of: usize, points: Vec<(f64, f64)>) -> Series {
     let (colour, shape) = MARKED[of];
-    Series {
-        label: label.to_owned(),
+    Series::new(
+        label,
         colour,
         shape,
-        dash: Dash::None,
-        points: points.into_iter().map(|(x, y)| (x, Some(y))).collect(),
-        ranges: Vec::new(),
-        rejected: Vec::new(),
-        extras: Vec::new(),
-    }
+        Dash::None,
+        points.into_iter().map(|(x, y)| (x, Some(y))).collect(),
+    )
 }
 
 /// An axis of changes that holds all values.
@@ -143,12 +123,8 @@ fn chart(title: &str, x: Axis, y: &str, series: Vec<Series>, others: Vec<Trace>)
     let values = values.chain(of_bands.flat_map(|(_, low, high)| [*low, *high]));
     let y = changes(y, values);
     Chart {
-        title: title.to_owned(),
-        x,
-        y,
-        series,
-        marks: Vec::new(),
         traces: std::iter::once(zero).chain(others).collect(),
+        ..Chart::new(title, x, y, series)
     }
     .render()
 }
@@ -222,7 +198,7 @@ fn of_pairs(row: &Row) -> Table {
         (String::new(), cells)
     });
     let heads = ["pair", "first", "A begun", "B begun", "A", "B", "B / A"];
-    Table::new(&heads, rows)
+    grouped(&heads, rows)
 }
 
 /// Two columns, of pairs or slices by the side measured first, with their medians.
@@ -268,7 +244,7 @@ fn columns(row: &Row, of_order: impl Fn(&Pair) -> [Option<f64>; 2], y: &str) -> 
             vec![pair.number.to_string(), text(a), text(b)],
         )
     });
-    (svg, Table::new(&["pair", "A first", "B first"], rows))
+    (svg, grouped(&["pair", "A first", "B first"], rows))
 }
 
 /// True if slices show the effect of order, and not blocks.
@@ -356,7 +332,7 @@ fn residuals(row: &Row) -> Figure {
             vec![pair.number.to_string(), text(a.1), text(b.1)],
         )
     });
-    let table = Table::new(&["pair", "A", "B"], cells);
+    let table = grouped(&["pair", "A", "B"], cells);
     let [a, b] = sides;
     let series = vec![marks("A", 0, a), marks("B", 1, b)];
     let x = Axis::numbered("pair", last(row));
@@ -396,7 +372,7 @@ fn components(scatter: &Scatter) -> Figure {
     let rows = all
         .iter()
         .map(|bar| (String::new(), vec![bar.label.clone(), bar.text.clone()]));
-    let table = Table::new(&["scatter of", "standard deviation"], rows);
+    let table = grouped(&["scatter of", "standard deviation"], rows);
     let share = parts.within_share;
     Figure::new(
         "Where the scatter of a pair comes from".to_owned(),

@@ -1,57 +1,46 @@
 //! Differences in configuration between the run and its comparisons.
 
 use archive::Run;
-use askama::Template;
 use verdict::difference::{Difference, differences};
 
-use super::inventory::readable;
-use crate::number;
+use super::inventory::known;
+use super::section::Fragment;
 use crate::scorecard::Against;
+use crate::section::of_texts;
 
 /// Most rows of a table: a page is read; `dbdyno compare` has the rest.
 const DIFFERENCES_MAX: usize = 200;
-#[derive(Template)]
-#[template(path = "differences.html", whitespace = "minimize")]
-pub struct View {
-    others: Vec<Differs>,
-}
+const HOW: &str = "Differences in plan, targets and machine. Look here first when figures differ.";
 
-struct Differs {
-    other: String,
-    rows: Vec<[String; 3]>,
-    more: usize,
-}
-
-pub fn view(run: &Run, against: &[Against<'_>]) -> View {
-    let others = against.iter().filter_map(|other| match other {
-        Against::Run(other) => Some(differs(run, other)),
-        Against::Reference(_) => None,
-    });
-    View {
-        others: others.collect(),
+pub fn view(run: &Run, against: &[Against<'_>]) -> Fragment {
+    let mut parts = Fragment::default();
+    for other in against {
+        if let Against::Run(other) = other {
+            add(&mut parts, run, other);
+        }
     }
+    parts.section("differences", "Configuration differences")
 }
 
-impl View {
-    pub fn is_empty(&self) -> bool {
-        self.others.is_empty()
-    }
-}
-
-fn differs(run: &Run, other: &Run) -> Differs {
+fn add(parts: &mut Fragment, run: &Run, other: &Run) {
     let all = differences(run, other);
-    let known = |subject: &str, value: &Option<String>| match value.as_deref() {
-        None | Some("") => number::UNKNOWN.to_owned(),
-        Some(value) => readable(subject, value),
-    };
+    let label = &other.label;
+    if all.is_empty() {
+        parts.sentence(&format!(
+            "No recorded difference between this run and “{label}”."
+        ));
+        return;
+    }
     let row = |d: &Difference| {
         let subject = d.subject.strip_suffix(" bytes").unwrap_or(&d.subject);
-        let (a, b) = (known(&d.subject, &d.a), known(&d.subject, &d.b));
+        let [a, b] = [&d.a, &d.b].map(|value| known(&d.subject, value));
         [subject.to_owned(), a, b]
     };
-    Differs {
-        other: other.label.clone(),
-        rows: all.iter().take(DIFFERENCES_MAX).map(row).collect(),
-        more: all.len().saturating_sub(DIFFERENCES_MAX),
-    }
+    let rows = all.iter().take(DIFFERENCES_MAX).map(row);
+    let table = of_texts(&["setting", "this run", &format!("run “{label}”")], rows);
+    let more = all.len().saturating_sub(DIFFERENCES_MAX);
+    parts
+        .how(HOW)
+        .table("words", &format!("Differences from {label}"), &table)
+        .more(more, "");
 }

@@ -3,7 +3,7 @@
 
 use archive::TimedEvent;
 
-use super::figure::{Figure, Table};
+use super::figure::{Figure, grouped};
 use super::load::Load;
 use super::sweep::{Rate, Sweep};
 use crate::number::{self, tick};
@@ -66,7 +66,7 @@ pub fn at_best(sweeps: &[Sweep<'_>], rate: Rate) -> Option<Figure> {
         caption,
         svg,
         how.to_owned(),
-        Table::new(&HEADS, rows),
+        grouped(&HEADS, rows),
     ))
 }
 
@@ -135,40 +135,37 @@ fn over_levels<'s>(
     }
     let caption = format!("Timed events by level, % of the jobs' time{of}");
     let dops: Vec<u32> = levels.iter().map(|(dop, _)| *dop).collect();
-    let chart = Chart {
-        title: caption.clone(),
-        x: load.axis(&dops),
-        y: Axis::linear("", 100.0, tick),
+    let chart = Chart::new(
+        &caption,
+        load.axis(&dops),
+        Axis::linear("", 100.0, tick),
         series,
-        marks: Vec::new(),
-        traces: Vec::new(),
-    };
+    );
     let how = "What the jobs' time went to at each level (first repetition). A wait whose share rises with the level is what \
                more jobs queue for.";
     Some(Figure::new(
         caption,
         chart.render(),
         how.to_owned(),
-        Table::new(&HEADS, rows),
+        grouped(&HEADS, rows),
     ))
 }
 
 fn lines(levels: &Levels<'_>, names: &[&str], prefix: &str, dash: Dash) -> Vec<Series> {
     let named = names.iter().zip(SHAPES).enumerate();
-    let line = named.map(|(colour, (name, shape))| Series {
-        label: format!("{prefix}{name}"),
-        colour,
-        shape,
-        dash,
-        points: (levels.iter())
-            .map(|(dop, events)| {
-                let event = events.iter().find(|event| event.event == *name);
-                (f64::from(*dop), Some(event.map_or(0.0, |e| e.share_pct)))
-            })
-            .collect(),
-        ranges: Vec::new(),
-        rejected: Vec::new(),
-        extras: Vec::new(),
+    let line = named.map(|(colour, (name, shape))| {
+        Series::new(
+            format!("{prefix}{name}"),
+            colour,
+            shape,
+            dash,
+            (levels.iter())
+                .map(|(dop, events)| {
+                    let event = events.iter().find(|event| event.event == *name);
+                    (f64::from(*dop), Some(event.map_or(0.0, |e| e.share_pct)))
+                })
+                .collect(),
+        )
     });
     line.collect()
 }

@@ -1,34 +1,29 @@
 //! A chart of the page, with its table and its element's id.
 
+use archive::Table;
 use askama::Template;
 
-use crate::svg::escape;
+use super::fragment::Fragment;
+use crate::number;
+use crate::section::of_texts;
+use crate::svg::{Chart, escape};
 
-/// A table: heads, and rows under the name of their group, each beginning with its own head.
-pub struct Table {
-    pub heads: Vec<String>,
-    pub groups: Vec<(String, Vec<Vec<String>>)>,
-}
-
-impl Table {
-    /// Rows in their groups; neighbouring rows of the same group share its name.
-    pub fn new(heads: &[&str], rows: impl IntoIterator<Item = (String, Vec<String>)>) -> Self {
-        let mut groups: Vec<(String, Vec<Vec<String>>)> = Vec::new();
-        for (group, row) in rows {
-            match groups.last_mut() {
-                Some((name, rows)) if *name == group => rows.push(row),
-                _ => groups.push((group, vec![row])),
-            }
+/// A table of texts; neighbouring rows of the same group share its name as their heading.
+pub fn grouped(heads: &[&str], rows: impl IntoIterator<Item = (String, Vec<String>)>) -> Table {
+    let mut table = of_texts(heads, [[""; 0]; 0]);
+    let mut last = String::new();
+    for (group, row) in rows {
+        if group != last {
+            table.heading(group.as_str());
+            last = group;
         }
-        Self {
-            heads: heads.iter().map(|h| (*h).to_owned()).collect(),
-            groups,
-        }
+        table.row(row);
     }
+    table
 }
 
 /// A chart with an explanation, and the same figures as a table.
-#[derive(Template)]
+#[derive(Debug, Template)]
 #[template(path = "figure.html", whitespace = "minimize")]
 pub struct Figure {
     pub caption: String,
@@ -49,6 +44,32 @@ impl Figure {
             said: Vec::new(),
             tables: vec![table],
         }
+    }
+
+    /// A chart under its title, with its points as a table: a group of rows for each series.
+    pub fn of(
+        chart: &Chart,
+        how: &str,
+        heads: [&str; 2],
+        write: fn(Option<f64>) -> String,
+    ) -> Self {
+        let x = |x: f64| match x.fract() {
+            0.0 => number::whole(Some(x)),
+            _ => number::figure(x),
+        };
+        let rows = chart.series.iter().flat_map(|series| {
+            let row = |(at, value): &(f64, Option<f64>)| vec![x(*at), write(*value)];
+            series
+                .points
+                .iter()
+                .map(move |point| (series.label.clone(), row(point)))
+        });
+        let table = grouped(&heads, rows);
+        Self::new(chart.title.clone(), chart.render(), how.to_owned(), table)
+    }
+
+    fn data(&self) -> String {
+        self.tables.iter().map(Fragment::of_values).collect()
     }
 }
 

@@ -3,16 +3,13 @@
 mod charts;
 
 use askama::Template;
-use verdict::fleet::{
-    Fleet, Measure, Named, RATE_FACTOR_MAX, READ_PCT_CHANGE_MAX, SIZE_FACTOR_MAX,
-};
+use verdict::fleet::Fleet;
 
-use super::figure::Figure;
 use super::options::HtmlOptions;
-use crate::fleet::{
-    HEADS, NAMED_MAX, OBSERVATIONAL, called, cautions, cells, how, measure, named, system,
-};
+use super::section::Fragment;
+use crate::fleet::{NAMED_MAX, OBSERVATIONAL, called, measure, measures, named, system};
 use crate::number::count;
+use crate::section::of_texts;
 
 const METHOD: [(&str, &str); 4] = [
     (
@@ -39,39 +36,45 @@ const METHOD: [(&str, &str); 4] = [
 
 #[derive(Template)]
 #[template(path = "fleet.html", whitespace = "minimize")]
-struct Page<'a> {
+struct Page {
     title: String,
     version: &'static str,
     generated_at: Option<String>,
     tone: &'static str,
     headline: String,
-    sentence: String,
-    items: Vec<(&'static str, String)>,
-    observational: [&'static str; 2],
-    cautions: Vec<String>,
-    heads: [&'static str; 7],
-    measures: Vec<[String; 7]>,
-    strata: Vec<[String; 7]>,
-    strata_how: String,
-    how: String,
-    figures: Vec<(&'static str, Vec<Figure>)>,
-    named: String,
-    lists: Vec<List>,
-    method: &'a [(&'static str, &'static str)],
-}
-
-struct List {
-    title: &'static str,
-    rows: Vec<[String; 5]>,
-    more: usize,
+    answer: Fragment,
+    systems: Fragment,
+    measures: Fragment,
+    which: Fragment,
+    method: Fragment,
 }
 
 pub fn fleet(fleet: &Fleet, options: &HtmlOptions) -> String {
     let (tone, headline, sentence) = called(fleet);
-    let limits_us = fleet.question.limits_us;
-    let name = |of: Measure| measure(of, limits_us);
     let unchanged = fleet.systems.len() - fleet.changed.any;
     let left_out = fleet.left_out.one_sided.len() + fleet.left_out.misordered.len();
+    let mut answer = Fragment::default();
+    answer.sentence(&sentence).facts(
+        "strip",
+        [
+            ("Systems with both sides", count(fleet.systems.len() as u64)),
+            ("With the same mix", count(unchanged as u64)),
+            ("Left out", count(left_out as u64)),
+            (
+                "Primary measure",
+                measure(fleet.question.primary, fleet.question.limits_us),
+            ),
+        ],
+    );
+    OBSERVATIONAL
+        .iter()
+        .for_each(|sentence| _ = answer.caution(sentence));
+    let mut systems = Fragment::default();
+    for (title, figures) in charts::figures(fleet) {
+        systems.heading(3, title).figures(&figures);
+    }
+    let mut method = Fragment::default();
+    method.facts("method", METHOD);
     let page = Page {
         title: options
             .title
@@ -81,53 +84,41 @@ pub fn fleet(fleet: &Fleet, options: &HtmlOptions) -> String {
         generated_at: options.generated_at.clone(),
         tone,
         headline,
-        sentence,
-        items: vec![
-            ("Systems with both sides", count(fleet.systems.len() as u64)),
-            ("With the same mix", count(unchanged as u64)),
-            ("Left out", count(left_out as u64)),
-            ("Primary measure", name(fleet.question.primary)),
-        ],
-        observational: OBSERVATIONAL,
-        cautions: cautions(fleet),
-        heads: HEADS,
-        measures: (fleet.shifts.iter())
-            .map(|shift| cells(name(shift.measure), shift))
-            .collect(),
-        strata: (fleet.strata.iter())
-            .map(|(class, shift)| cells(class.name().to_owned(), shift))
-            .collect(),
-        strata_how: format!(
-            "The primary measure by kind of work. Same mix: the share of reads differs by at most {READ_PCT_CHANGE_MAX} points, the \
-             size of an I/O by {SIZE_FACTOR_MAX} times and the rate by {RATE_FACTOR_MAX} times, as far as they are known."
-        ),
-        how: how(fleet),
-        figures: charts::figures(fleet),
-        named: named(fleet),
-        lists: lists(fleet),
-        method: &METHOD,
+        answer,
+        systems: systems.section("systems", "All systems before and after"),
+        measures: Fragment::of_blocks(&measures(fleet)).section("measures", "Measures"),
+        which: which(fleet).section("which", "Which systems"),
+        method: method.section("method", "How the figures are made"),
     };
     page.render()
         .expect("the template writes plain values into a String, which cannot fail")
 }
 
-fn lists(fleet: &Fleet) -> Vec<List> {
+/// Systems that shifted most.
+fn which(fleet: &Fleet) -> Fragment {
     let which = &fleet.which;
-    let lists: [(&'static str, &[Named]); 3] = [
+    let mut parts = Fragment::default();
+    parts.sentence(&named(fleet));
+    for (title, systems) in [
         ("Became worse", &which.worse),
         ("Became better", &which.better),
         (
             "Largest shifts to the worse, without a claim",
             &which.lowest,
         ),
-    ];
-    let filled = lists.into_iter().filter(|(_, named)| !named.is_empty());
-    let list = |(title, named): (&'static str, &[Named])| List {
-        title,
-        rows: (named.iter().take(NAMED_MAX))
-            .map(|named| system(fleet, named))
-            .collect(),
-        more: named.len().saturating_sub(NAMED_MAX),
-    };
-    filled.map(list).collect()
+    ] {
+        if !systems.is_empty() {
+            let rows = systems
+                .iter()
+                .take(NAMED_MAX)
+                .map(|named| system(fleet, named));
+            let table = of_texts(&["system", "before", "after", "shift", "adjusted p"], rows);
+            let more = systems.len().saturating_sub(NAMED_MAX);
+            parts
+                .heading(3, title)
+                .table("", title, &table)
+                .more(more, "; JSON lists all");
+        }
+    }
+    parts
 }

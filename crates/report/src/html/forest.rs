@@ -1,19 +1,19 @@
 //! The forest: ratios of this run to each compared run, with verdicts.
 
 use archive::Run;
-use askama::Template;
 use stats::compare::{Design, Verdict};
-use verdict::compare::{Comparison, Named, Row, compare, differ_in_size, verdict_word};
-use verdict::metric;
+use verdict::compare::{Comparison, Row, compare, differ_in_size, verdict_word};
 use verdict::ramps::Ramps;
 
 use super::diagnostics;
-use super::inventory::readable;
-use super::metric_name::label;
+use super::inventory::known;
 use super::options::HtmlOptions;
+use super::section::Fragment;
 use crate::comparison::{
-    arranged_words, ended, odd_words, pairs_words, plain_ratio, scatter_words, supported, sure,
+    SIDES, arranged_words, cells, ended, metrics_words as named, odd_words, pairs_words,
+    plain_ratio, rows, scatter_words, supported, sure, tally as secondary_tally,
 };
+use crate::metric_name::label;
 use crate::number;
 use crate::scorecard::Against;
 use crate::shifted::order_words;
@@ -29,26 +29,11 @@ const OTHER_SIZE: &str = "all that both measured was measured on data of another
 /// Most metrics described on the first screen.
 const SAID_MAX: usize = 4;
 
-#[derive(Template)]
-#[template(path = "forest.html", whitespace = "minimize")]
+/// The section, and the comparisons in short.
+#[derive(Default)]
 pub struct View {
-    others: Vec<Other>,
-}
-
-struct Other {
-    label: String,
-    /// The part of the first screen; `None` without a comparison.
-    outcome: Option<Outcome>,
-    refused: Option<String>,
-    design: String,
-    named: &'static str,
-    cautions: Vec<String>,
-    rows: Vec<[String; 6]>,
-    secondary: String,
-    more: usize,
-    /// Sources of the scatter of each metric's pairs.
-    scatter: Vec<String>,
-    diagnostics: Option<String>,
+    pub section: Fragment,
+    pub outcomes: Vec<Outcome>,
 }
 
 /// A comparison with one other run in short.
@@ -74,86 +59,76 @@ pub struct Outcome {
 }
 
 pub fn view(run: &Run, against: &[Against<'_>], options: &HtmlOptions) -> View {
-    let others = against.iter().filter_map(|other| match other {
-        Against::Run(other) => Some(other_run(run, other, options)),
-        Against::Reference(_) => None,
-    });
-    View {
-        others: others.collect(),
+    let mut view = View::default();
+    let mut parts = Fragment::default();
+    for other in against {
+        let Against::Run(other) = other else {
+            continue;
+        };
+        let compared = if differ_in_size(other, run) {
+            Err(OTHER_SIZE.to_owned())
+        } else {
+            compare(other, run, &options.of_two()).map_err(|why| why.to_string())
+        };
+        match compared {
+            Ok(compared) => {
+                let ramps = verdict::ramps::ramps(other, run, options.terms);
+                view.outcomes
+                    .push(add(&mut parts, run, other, &compared, &ramps));
+            }
+            Err(reason) => {
+                parts.sentence(&format!(
+                    "Not compared with run “{}”: {reason}",
+                    other.label
+                ));
+            }
+        }
     }
+    view.section = parts.section("forest", "Performance comparison");
+    view
 }
 
-impl View {
-    pub fn outcomes(&self) -> Vec<Outcome> {
-        let outcomes = self.others.iter();
-        outcomes.filter_map(|other| other.outcome.clone()).collect()
-    }
-
-    /// True if the run is compared with no other.
-    pub fn is_empty(&self) -> bool {
-        self.others.is_empty()
-    }
-}
-
-impl Other {
-    /// True if some row has an interval, so that the first screen shows the forest.
-    fn has_forest(&self) -> bool {
-        let outcome = self.outcome.as_ref();
-        outcome.is_some_and(|outcome| !outcome.svg.is_empty())
-    }
-}
-
-fn other_run(run: &Run, other: &Run, options: &HtmlOptions) -> Other {
-    let compared = if differ_in_size(other, run) {
-        Err(OTHER_SIZE.to_owned())
-    } else {
-        compare(other, run, &options.of_two()).map_err(|why| why.to_string())
-    };
-    let of_users = || verdict::ramps::ramps(other, run, options.terms);
-    match compared {
-        Ok(compared) => shown(run, other, &compared, &of_users()),
-        Err(reason) => Other {
-            label: other.label.clone(),
-            outcome: None,
-            refused: Some(reason),
-            design: String::new(),
-            named: "",
-            cautions: Vec::new(),
-            rows: Vec::new(),
-            secondary: String::new(),
-            more: 0,
-            scatter: Vec::new(),
-            diagnostics: None,
-        },
-    }
-}
-
-fn shown(run: &Run, other: &Run, compared: &Comparison, ramps: &[Ramps]) -> Other {
+fn add(
+    parts: &mut Fragment,
+    run: &Run,
+    other: &Run,
+    compared: &Comparison,
+    ramps: &[Ramps],
+) -> Outcome {
     let primary: Vec<&Row> = compared.primary().collect();
     let drawn: Vec<&Row> = primary.iter().take(ROWS_MAX).copied().collect();
     let branches: Vec<Branch> = drawn.iter().map(|row| branch(row)).collect();
-    let svg = if branches.iter().any(|branch| branch.ratio.is_some()) {
-        forest(
-            &format!("Ratios of this run to the other, {}", sure(compared)),
-            "ratio B / A",
-            &branches,
+    let has_forest = branches.iter().any(|branch| branch.ratio.is_some());
+    let (svg, how) = if has_forest {
+        let title = format!("Ratios of this run to the other, {}", sure(compared));
+        (
+            forest(&title, "ratio B / A", &branches),
+            format!("{SIDES}."),
         )
     } else {
-        String::new()
+        let how =
+            "Only the ratio of medians is shown: there are too few repetitions for an interval.";
+        (String::new(), how.to_owned())
     };
-    Other {
-        label: other.label.clone(),
-        outcome: Some(outcome(run, other, compared, &primary, ramps, svg)),
-        refused: None,
-        design: design(compared),
-        named: named(compared.named),
-        cautions: cautions(compared),
-        rows: drawn.iter().map(|row| cells(row)).collect(),
-        secondary: secondary(compared),
-        more: primary.len() - drawn.len(),
-        scatter: drawn.iter().filter_map(|row| scatter(row)).collect(),
-        diagnostics: diagnostics::view(compared).and_then(|view| view.render().ok()),
-    }
+    let name = &other.label;
+    parts
+        .heading(3, &format!("This run (B) compared with run “{name}” (A)"))
+        .sentence(&design(compared));
+    cautions(compared)
+        .iter()
+        .for_each(|caution| _ = parts.caution(caution));
+    parts
+        .how(&format!("Rows: {}. {how}", named(compared.named)))
+        .table("", &format!("Ratios to {name}"), &rows(&drawn, label));
+    drawn
+        .iter()
+        .filter_map(|row| scatter(row))
+        .for_each(|scatter| _ = parts.sentence(&scatter));
+    parts
+        .add(&diagnostics::view(compared))
+        .more(primary.len() - drawn.len(), " primary metrics")
+        .how(&secondary(compared));
+    outcome(run, other, compared, &primary, ramps, svg)
 }
 
 fn outcome(
@@ -165,10 +140,6 @@ fn outcome(
     svg: String,
 ) -> Outcome {
     let differ = &compared.differences;
-    let known = |subject: &str, value: &Option<String>| match value.as_deref() {
-        None | Some("") => number::UNKNOWN.to_owned(),
-        Some(value) => readable(subject, value),
-    };
     let [a, b] = compared.settings.each_ref().map(|side| side.join(" "));
     let or_plan = |side: String| {
         if side.is_empty() {
@@ -231,7 +202,7 @@ fn said(primary: &[&Row]) -> Vec<String> {
         .iter()
         .filter(|row| !row.a.is_empty() && !row.b.is_empty());
     let words = |row: &&&Row| {
-        let [label, a, b, ratio, interval, verdict] = cells(row);
+        let [label, a, b, ratio, interval, verdict] = cells(row, label(row));
         let interval = match row.result.ratio {
             Some(_) => format!(" ({interval})"),
             None => String::new(),
@@ -311,15 +282,6 @@ fn design(compared: &Comparison) -> String {
     }
 }
 
-/// The source of the choice of primary metrics.
-pub(super) fn named(named: Named) -> &'static str {
-    match named {
-        Named::InPlan => "the primary metrics that the plan named before the run",
-        Named::ByRule => "the throughput of every test at its best level",
-        Named::Afterwards => "metrics that were named after the run",
-    }
-}
-
 fn branch(row: &Row) -> Branch {
     let ratio = row.result.ratio;
     let text = match ratio {
@@ -335,44 +297,13 @@ fn branch(row: &Row) -> Branch {
     }
 }
 
-fn cells(row: &Row) -> [String; 6] {
-    let is_time = metric::unit(&row.metric.figure) == Some("µs");
-    let [a, b] = row.sides().map(|side| {
-        if is_time {
-            number::latency(side)
-        } else {
-            number::figure_or_unknown(side)
-        }
-    });
-    let (ratio, interval) = match row.result.ratio {
-        Some(r) => (format!("{:.3}", r.estimate), number::interval(&r)),
-        None => (plain_ratio(row), number::UNKNOWN.to_owned()),
-    };
-    let verdict = match row.result.ratio {
-        Some(_) => verdict_word(row.result.verdict),
-        None => "no verdict",
-    };
-    [label(row), a, b, ratio, interval, verdict.to_owned()]
-}
-
 fn secondary(compared: &Comparison) -> String {
     let rows: Vec<&Row> = compared.rows.iter().filter(|r| !r.primary).collect();
-    let count = |word: &str| {
-        let same = rows
-            .iter()
-            .filter(|r| verdict_word(r.result.verdict) == word);
-        same.count()
-    };
     match rows.len() {
         0 => String::new(),
-        n => format!(
-            "{n} secondary {}: {} better, {} worse, {} equivalent, {} inconclusive; the full comparison of the \
-             two runs lists them.",
-            if n == 1 { "metric" } else { "metrics" },
-            count("better"),
-            count("worse"),
-            count("equivalent"),
-            count("inconclusive")
+        _ => format!(
+            "{}; the full comparison of the two runs lists them.",
+            secondary_tally(&rows)
         ),
     }
 }

@@ -1,87 +1,83 @@
 //! The complete platform, and its configuration compared with published practice.
 
 use archive::{Advice, Fact, Run, reference};
-use askama::Template;
 
+use super::section::Fragment;
 use crate::number;
+use crate::section::of_texts;
 
 /// Larger numbers of bytes are shown in larger units.
 const BYTES_LARGE: u64 = 1 << 20;
 
+const HOW: &str = "“Found” facts were read from the machine when the run started; “stated” facts come from the owner's platform file, \
+     because the host cannot discover them. Unknown facts are not listed.";
+const NONE_STATED: &str = "No facts were stated. A platform file can name the array, its controllers, cache and RAID level, the database's \
+     options and licences.";
+const ADVICE: &str = "A rule is published good practice, not a finding of this run: to see whether it pays here, change one setting and \
+     measure again.";
+
 /// Everything known about the platform beyond its basic facts.
-#[derive(Template)]
-#[template(path = "inventory.html", whitespace = "minimize")]
-pub struct View {
-    found: FactList,
-    stated: FactList,
-    /// Results of the rules; `None` if the run was not judged.
-    practice: Option<Practice>,
-}
-
-#[derive(Default)]
-struct FactList {
-    count: usize,
-    sections: Vec<(String, Vec<(String, String)>)>,
-}
-
-struct Practice {
-    /// "59 rules checked: 9 followed, 5 not followed, 45 cannot be decided here."
-    summary: String,
-    otherwise: Vec<Advice>,
-    /// Undecidable rules by reason.
-    undecided: Vec<(String, Vec<String>)>,
-    undecided_count: usize,
-    as_advised: Vec<Advice>,
-    /// Documents by the numbers of the sources.
-    documents: Vec<String>,
-}
-
-pub fn view(run: &Run) -> View {
-    let inventory = &run.inventory;
-    View {
-        found: fact_list(inventory.facts.iter().filter(|f| !f.stated)),
-        stated: fact_list(inventory.facts.iter().filter(|f| f.stated)),
-        practice: (!inventory.advice.is_empty()).then(|| practice(&inventory.advice)),
+pub fn view(run: &Run) -> Fragment {
+    let of = |is_stated: bool| {
+        facts(
+            run.inventory
+                .facts
+                .iter()
+                .filter(|fact| fact.stated == is_stated),
+        )
+    };
+    let ((found, found_count), (stated, stated_count)) = (of(false), of(true));
+    let mut parts = Fragment::default();
+    if found_count + stated_count > 0 {
+        let found = found.folded_but_printed(&format!("Facts found on the machine: {found_count}"));
+        parts.how(HOW).add(&found);
+        match stated_count {
+            0 => parts.how(NONE_STATED),
+            n => parts.add(&stated.folded_but_printed(&format!("Facts stated by the owner: {n}"))),
+        };
     }
+    parts.section("inventory", "Platform inventory")
 }
 
-impl View {
-    /// Titles and ids for the table of contents.
-    pub fn contents(&self) -> Vec<(&'static str, &'static str)> {
-        [
-            (
-                self.found.count + self.stated.count > 0,
-                ("inventory", "Platform inventory"),
-            ),
-            (self.practice.is_some(), ("practice", "Configuration")),
-        ]
-        .into_iter()
-        .filter_map(|(is_there, link)| is_there.then_some(link))
-        .collect()
-    }
-}
-
-fn fact_list<'a>(facts: impl Iterator<Item = &'a Fact>) -> FactList {
-    let mut fact_list = FactList::default();
+/// Facts by section in columns, and their number.
+fn facts<'a>(facts: impl Iterator<Item = &'a Fact>) -> (Fragment, usize) {
+    let mut sections: Vec<(&str, Vec<(String, String)>)> = Vec::new();
     for fact in facts {
         let name = fact.name.replace('[', " ").replace(']', "");
         // "vda name: vda" repeats itself.
-        if name
-            .strip_suffix(" name")
-            .is_some_and(|n| n.ends_with(&fact.value))
-        {
+        let subject = name.strip_suffix(" name");
+        if subject.is_some_and(|subject| subject.ends_with(&fact.value)) {
             continue;
         }
         let value = readable(&name, &fact.value);
-        let name = name.strip_suffix(" bytes").unwrap_or(&name);
-        let row = (name.to_owned(), value);
-        fact_list.count += 1;
-        match fact_list.sections.iter_mut().find(|s| s.0 == fact.section) {
+        let row = (
+            name.strip_suffix(" bytes").unwrap_or(&name).to_owned(),
+            value,
+        );
+        match sections
+            .iter_mut()
+            .find(|section| section.0 == fact.section)
+        {
             Some((_, rows)) => rows.push(row),
-            None => fact_list.sections.push((fact.section.clone(), vec![row])),
+            None => sections.push((&fact.section, vec![row])),
         }
     }
-    fact_list
+    let count = sections.iter().map(|(_, rows)| rows.len()).sum();
+    let mut parts = Fragment::default();
+    for (title, rows) in sections {
+        let mut part = Fragment::default();
+        part.heading(4, title).facts("", rows);
+        parts.add(&part.block("facts-of"));
+    }
+    (parts.block("columns"), count)
+}
+
+/// The value of a setting, or "–".
+pub(super) fn known(subject: &str, value: &Option<String>) -> String {
+    match value.as_deref() {
+        None | Some("") => number::UNKNOWN.to_owned(),
+        Some(value) => readable(subject, value),
+    }
 }
 
 /// A number of bytes in the unit that reads best; other values unchanged.
@@ -95,35 +91,67 @@ pub(super) fn readable(name: &str, value: &str) -> String {
     }
 }
 
-fn practice(advice: &[Advice]) -> Practice {
-    let of = |decision: &str| -> Vec<Advice> {
-        let same = advice.iter().filter(|a| a.decision == decision);
-        same.cloned().collect()
-    };
-    let mut otherwise = of("advised_otherwise");
+/// Results of the rules of published practice; empty if the run was not judged.
+pub fn practice(advice: &[Advice]) -> Fragment {
+    let mut parts = Fragment::default();
+    if advice.is_empty() {
+        return parts;
+    }
+    let of = |decision: &'static str| advice.iter().filter(move |a| a.decision == decision);
+    let mut otherwise: Vec<&Advice> = of("advised_otherwise").collect();
     otherwise.sort_by_key(|a| severity(&a.severity));
-    let (as_advised, cannot) = (of("ok"), of("cannot_be_decided"));
-    let mut undecided: Vec<(String, Vec<String>)> = Vec::new();
-    for rule in &cannot {
+    let as_advised: Vec<&Advice> = of("ok").collect();
+    let mut undecided: Vec<(&str, String)> = Vec::new();
+    for rule in of("cannot_be_decided") {
         match undecided.iter_mut().find(|(why, _)| *why == rule.why) {
-            Some((_, rules)) => rules.push(rule.what.clone()),
-            None => undecided.push((rule.why.clone(), vec![rule.what.clone()])),
+            Some((_, rules)) => *rules += &format!(" · {}", rule.what),
+            None => undecided.push((&rule.why, rule.what.clone())),
         }
     }
-    Practice {
-        summary: format!(
-            "{} rules checked: {} followed, {} not followed, {} cannot be decided here.",
-            advice.len(),
-            as_advised.len(),
-            otherwise.len(),
-            cannot.len()
-        ),
-        documents: documents(&otherwise),
-        undecided_count: cannot.len(),
-        undecided,
-        otherwise,
-        as_advised,
+    let cannot = of("cannot_be_decided").count();
+    parts.how(&format!(
+        "{} rules checked: {} followed, {} not followed, {cannot} cannot be decided here. {ADVICE}",
+        advice.len(),
+        as_advised.len(),
+        otherwise.len(),
+    ));
+    if otherwise.is_empty() {
+        parts.sentence("Every rule that can be decided is followed.");
     }
+    let row = |a: &&Advice| {
+        let cells = [
+            &a.severity,
+            &a.what,
+            &a.found,
+            &a.advised,
+            &a.why,
+            &a.source,
+        ];
+        cells.map(String::clone)
+    };
+    let heads = ["severity", "setting", "found", "advised", "why", "source"];
+    let table = of_texts(&heads, otherwise.iter().map(row));
+    parts.table("words practice", "Rules not followed", &table);
+    for document in documents(&otherwise) {
+        parts.how(&format!("Source {document}"));
+    }
+    let mut reasons = Fragment::default();
+    if cannot > 0 {
+        reasons.facts("method reasons", undecided);
+    }
+    parts.add(&reasons.folded(
+        &format!("Rules that cannot be decided here, with reasons: {cannot}"),
+        false,
+    ));
+    let row = |a: &&Advice| [&a.what, &a.found, &a.advised, &a.source].map(String::clone);
+    let table = of_texts(
+        &["setting", "found", "advised", "source"],
+        as_advised.iter().map(row),
+    );
+    let mut followed = Fragment::default();
+    followed.table("words", "Rules followed", &table);
+    parts.add(&followed.folded(&format!("Rules followed: {}", as_advised.len()), false));
+    parts.section("practice", "Configuration compared with published practice")
 }
 
 /// Rank of a severity; an unknown one comes last.
@@ -133,7 +161,7 @@ fn severity(name: &str) -> usize {
 }
 
 /// "000: Hewlett Packard Enterprise, …" for each leading number of the sources.
-fn documents(advice: &[Advice]) -> Vec<String> {
+fn documents(advice: &[&Advice]) -> Vec<String> {
     let is_cited = |document: &str| {
         let number = document.split(':').next().unwrap_or_default();
         advice.iter().any(|a| {
@@ -186,18 +214,16 @@ mod tests {
             rule("note", "cannot_be_decided", "no flash"),
             rule("note", "ok", ""),
         ]);
-        assert_eq!(practice.otherwise[0].severity, "important");
-        let together = [(
-            "no flash".to_owned(),
-            vec!["what of advice".to_owned(), "what of note".to_owned()],
-        )];
-        assert_eq!(practice.undecided, together);
-        let starts: Vec<&str> = practice.documents.iter().map(|d| &d[..4]).collect();
-        assert_eq!(starts, ["000:", "004:"]);
+        let page = practice.to_string();
+        let at = |text: &str| {
+            page.find(text)
+                .unwrap_or_else(|| panic!("no {text:?} in {page}"))
+        };
         assert!(
-            practice
-                .summary
-                .starts_with("5 rules checked: 1 followed, 2 not followed, 2 cannot")
+            at("5 rules checked: 1 followed, 2 not followed, 2 cannot") < at("what of important")
         );
+        assert!(at("what of important") < at("what of note"));
+        assert!(at("<dt>no flash</dt><dd>what of advice · what of note</dd>") > at("Source 004:"));
+        assert!(at("Source 000:") < at("Source 004:"));
     }
 }

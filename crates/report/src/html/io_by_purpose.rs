@@ -1,142 +1,111 @@
 //! I/O by purpose: a table per level of the engine's counts next to those of the devices.
 
-use askama::Template;
+use archive::{Cell, Table};
 
+use super::section::Fragment;
 use super::sweep::Rate;
 use crate::io_by_purpose::{
     Account, Difference, DirectionIo, Group, Held, IoByPurpose, best, of_level, purposes, reason,
 };
-use crate::level::{Curve, Level, TestGroup};
-use crate::number;
+use crate::level::TestGroup;
 
 /// Most levels of one test besides the best ones.
 const LEVELS_MAX: usize = 24;
 
-#[derive(Template)]
-#[template(path = "io_by_purpose.html", whitespace = "minimize")]
-pub struct View {
-    code: String,
-    best: Vec<LevelView>,
-    others: Vec<LevelView>,
-    levels_more: usize,
-}
+const COLUMNS: &str = "files | reads, MB/s [engine] | reads, MB/s [devices] | reads, MB/s [difference] | \
+     writes, MB/s [engine] | writes, MB/s [devices] | writes, MB/s [difference] | counted in";
+const HOW: &str = "The engine's own counters beside the devices of its files; likely causes of a difference from a fifth and 1 MB/s on.";
 
-struct LevelView {
-    /// "sqlite @4".
-    title: String,
-    rows: Vec<RowView>,
-}
-
-/// One purpose, or several that share devices.
-struct RowView {
-    /// "data", "data + log".
-    name: String,
-    place: String,
-    sides: [SideView; 2],
-    /// The engine's counter, or the reason for its absence.
-    source: String,
-}
-
-#[derive(Default)]
-struct SideView {
-    engine: String,
-    device: String,
-    difference: String,
-}
-
-/// Builds the part; empty if no engine reported its I/O.
-pub fn view(group: &TestGroup<'_>, rate: Rate) -> View {
-    let mut view = View {
-        code: group.test.to_owned(),
-        best: Vec::new(),
-        others: Vec::new(),
-        levels_more: 0,
-    };
+/// The tables of all curves; empty if no engine reported its I/O.
+pub fn view(group: &TestGroup<'_>, rate: Rate) -> Fragment {
+    let (mut at_best, mut at_others) = (Table::new(COLUMNS), Table::new(COLUMNS));
+    let mut others = 0;
     for curve in &group.curves {
         let best = best(curve, rate.name);
         for level in &curve.levels {
-            let is_best = best.as_ref().is_some_and(|b| b.number == level.number);
-            let Some(level) = level_view(curve, &level.shown()) else {
+            let Some(io) = of_level(&level.shown()) else {
                 continue;
             };
-            if is_best {
-                view.best.push(level)
-            } else {
-                view.others.push(level)
-            }
+            let is_best = best.as_ref().is_some_and(|b| b.number == level.number);
+            others += usize::from(!is_best);
+            let table = match (is_best, others) {
+                (true, _) => &mut at_best,
+                (false, ..=LEVELS_MAX) => &mut at_others,
+                (false, _) => continue,
+            };
+            table.heading(format!("{} @{}", curve.label, level.dop()));
+            add(table, &io);
         }
     }
-    view.levels_more = view.others.len().saturating_sub(LEVELS_MAX);
-    view.others.truncate(LEVELS_MAX);
-    view
-}
-
-impl View {
-    pub fn is_empty(&self) -> bool {
-        self.best.is_empty()
+    let mut parts = Fragment::default();
+    if at_best.rows.is_empty() {
+        return parts;
     }
+    let label = |place: &str| format!("I/O of {} by purpose at the {place}", group.test);
+    let mut of_others = Fragment::default();
+    of_others
+        .table("devices", &label("other levels"), &at_others)
+        .left_out("Levels not shown", others.saturating_sub(LEVELS_MAX));
+    parts
+        .heading(4, "Whose I/O")
+        .how(HOW)
+        .table("devices", &label("best level"), &at_best)
+        .add(&of_others.folded("Whose I/O at the other levels", false));
+    parts
 }
 
-fn level_view(curve: &Curve<'_>, level: &Level<'_>) -> Option<LevelView> {
-    let io = of_level(level)?;
-    Some(LevelView {
-        title: format!("{} @{}", curve.label, level.dop()),
-        rows: rows(&io),
-    })
-}
-
-fn rows(io: &IoByPurpose) -> Vec<RowView> {
-    let mut rows: Vec<RowView> = io.groups.iter().flat_map(of_group).collect();
+fn add(table: &mut Table, io: &IoByPurpose) {
+    io.groups.iter().for_each(|group| add_group(table, group));
     if io.by_others.iter().any(Option::is_some) {
-        rows.push(RowView {
-            name: "other programs".into(),
-            place: "at most".into(),
-            sides: io.by_others.map(|mb_per_s| SideView {
-                device: number::figure_or_unknown(mb_per_s),
-                ..SideView::default()
-            }),
-            source: "/proc/PID/io".into(),
-        });
+        let empty = || Cell::from("");
+        let sides = io
+            .by_others
+            .iter()
+            .flat_map(|by_others| [empty(), (*by_others).into(), empty()]);
+        let name: Cell = "other programs\nat most".into();
+        table.row(
+            std::iter::once(name)
+                .chain(sides)
+                .chain(["/proc/PID/io".into()]),
+        );
     }
-    rows
 }
 
 /// A single purpose has one row; of several that share devices each has its account, and their sum is compared with the devices.
-fn of_group(group: &Group) -> Vec<RowView> {
-    let place = group.devices.join(", ");
-    let side = |held: &Held| SideView {
-        engine: number::figure_or_unknown(held.engine_mb_per_s),
-        device: number::figure_or_unknown(held.device_mb_per_s),
-        difference: held
-            .difference
-            .map_or_else(|| number::UNKNOWN.to_owned(), Difference::causes),
+fn add_group(table: &mut Table, group: &Group) {
+    let side = |held: &Held| -> [Cell; 3] {
+        let difference = held.difference.map(Difference::causes);
+        let difference = difference.map_or_else(|| None.into(), Cell::from);
+        [
+            held.engine_mb_per_s.into(),
+            held.device_mb_per_s.into(),
+            difference,
+        ]
     };
-    let sides = || [side(&group.held[0]), side(&group.held[1])];
+    let whole = |name: &str, source: String| {
+        let name = format!("{name}\n{}", group.devices.join(", "));
+        let sides = group.held.iter().flat_map(side);
+        std::iter::once(name.trim_end().into())
+            .chain(sides)
+            .chain([source.into()])
+            .collect()
+    };
     if let [only] = &group.accounts[..] {
-        return vec![RowView {
-            name: only.purpose.name().to_owned(),
-            place,
-            sides: sides(),
-            source: source(only),
-        }];
+        return table.rows.push(whole(only.purpose.name(), source(only)));
     }
-    let alone = |account: &Account| RowView {
-        name: account.purpose.name().to_owned(),
-        place: String::new(),
-        sides: [0, 1].map(|at| SideView {
-            engine: number::figure_or_unknown(account.counted[at].mb_per_s),
-            ..SideView::default()
-        }),
-        source: source(account),
-    };
-    let mut rows: Vec<RowView> = group.accounts.iter().map(alone).collect();
-    rows.push(RowView {
-        name: purposes(group).replace(", ", " + "),
-        place,
-        sides: sides(),
-        source: String::new(),
-    });
-    rows
+    for account in &group.accounts {
+        let sides = (account.counted.iter())
+            .flat_map(|counted| [counted.mb_per_s.into(), "".into(), "".into()]);
+        let name: Cell = account.purpose.name().into();
+        table.row(
+            std::iter::once(name)
+                .chain(sides)
+                .chain([source(account).into()]),
+        );
+    }
+    table
+        .rows
+        .push(whole(&purposes(group).replace(", ", " + "), String::new()));
 }
 
 /// "pg_stat_io", "reads not counted by the engine; writes pg_stat_wal".

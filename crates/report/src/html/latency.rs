@@ -2,11 +2,11 @@
 //! points with a histogram of the array.
 
 use archive::reference;
-use archive::{Latency, OperationTimes, Point};
-use askama::Template;
+use archive::{Latency, OperationTimes, Point, Table};
 use stats::Histogram;
 use verdict::shift::place_of;
 
+use super::section::Fragment;
 use crate::level::TestGroup;
 use crate::number;
 
@@ -14,78 +14,66 @@ use crate::number;
 const STUDY: &str = "3par-7450c";
 const BETWEEN: &str = "Contributors to latency between server and array";
 const TABLES_MAX: usize = 12;
-/// Cells of a row after its location.
-const CELLS: usize = 6;
-
-#[derive(Template, Default)]
-#[template(path = "latency.html", whitespace = "minimize")]
-pub struct View {
-    code: String,
-    tables: Vec<TableView>,
-    more: usize,
-    /// Published times of the locations in between: name and value, and source.
-    between: Vec<(String, String)>,
-    source: String,
-}
-
-/// One kind of I/O at one point.
-struct TableView {
-    /// "sqlite @4, reads".
-    title: String,
-    rows: Vec<Row>,
-}
+const COLUMNS: &str = "place | count | mean | p50 | p99 | measured by | contains";
 
 /// A location with its count, mean, p50, p99, observer and content.
-type Row = (&'static str, [String; CELLS]);
+type Row = [String; 7];
 
-pub fn view(group: &TestGroup<'_>) -> View {
-    let mut tables = Vec::new();
+/// The tables; empty without a histogram of an array.
+pub fn view(group: &TestGroup<'_>) -> Fragment {
+    let mut table = Table::new(COLUMNS);
+    let mut tables = 0;
     for curve in &group.curves {
-        for point in curve.levels.iter().flat_map(|level| &level.points) {
+        for point in curve.points() {
             let of_array = point.by_operation.times.iter();
             for array in of_array.filter(|times| times.observer == "array") {
-                let title = format!("{} @{}, {}s", curve.label, point.key.dop(), array.operation);
-                let rows = rows(point, array);
-                tables.push(TableView { title, rows });
+                tables += 1;
+                if tables <= TABLES_MAX {
+                    table.heading(format!(
+                        "{} @{}, {}s",
+                        curve.label,
+                        point.key.dop(),
+                        array.operation
+                    ));
+                    rows(point, array)
+                        .into_iter()
+                        .for_each(|row| table.row(row));
+                }
             }
         }
     }
-    let more = tables.len().saturating_sub(TABLES_MAX);
-    tables.truncate(TABLES_MAX);
-    let (between, source) = if tables.is_empty() {
-        (Vec::new(), String::new())
-    } else {
-        published()
-    };
-    View {
-        code: group.test.to_owned(),
-        tables,
-        more,
-        between,
-        source,
+    let mut parts = Fragment::default();
+    if tables > 0 {
+        parts
+            .heading(4, "Latency by place")
+            .table(
+                "places",
+                &format!("Latency by place of {}", group.test),
+                &table,
+            )
+            .left_out("Tables not shown", tables.saturating_sub(TABLES_MAX))
+            .how(&published().unwrap_or_default());
     }
+    parts
 }
 
 /// The array study's figures for locations between server and array, which dbdyno cannot measure.
-fn published() -> (Vec<(String, String)>, String) {
-    let study = reference::load(STUDY).ok();
-    let section = study.as_ref().and_then(|study| {
-        let mut sections = study.sections.iter();
-        sections.find(|section| section.title == BETWEEN)
-    });
-    let Some((study, section)) = study.as_ref().zip(section) else {
-        return (Vec::new(), String::new());
-    };
-    let facts = section.facts.iter();
-    let facts = facts.map(|fact| (fact.name.clone(), fact.value.clone()));
-    let source = format!("{}, {}", study.document, section.place);
-    (facts.collect(), source)
-}
-
-impl View {
-    pub fn is_empty(&self) -> bool {
-        self.tables.is_empty()
-    }
+fn published() -> Option<String> {
+    let study = reference::load(STUDY).ok()?;
+    let section = study
+        .sections
+        .iter()
+        .find(|section| section.title == BETWEEN)?;
+    let facts = section
+        .facts
+        .iter()
+        .map(|fact| format!("{}: {}", fact.name, fact.value));
+    Some(format!(
+        "Between server and array, as published (not measured here): {}. {}, {}.",
+        facts.collect::<Vec<_>>().join("; "),
+        study.document,
+        section.place
+    ))
 }
 
 #[derive(Default)]
@@ -215,39 +203,31 @@ fn way(above: Option<&Known>, array: Option<&Known>, is_whole: bool) -> Row {
         "the way between (HBA, fabric, switch)"
     };
     let unknown = || number::UNKNOWN.to_owned();
-    let cells = match above.zip(array) {
-        None => [
-            unknown(),
-            unknown(),
-            unknown(),
-            unknown(),
-            "nobody".to_owned(),
-            "unknown without the mean of the device and of the array".to_owned(),
-        ],
-        Some((above, array)) => {
-            let mean_us = above.mean_us - array.mean_us;
-            let caution = if mean_us < 0.0 {
-                "; below 0, so the array counted other I/Os, or another time, than the host"
-            } else {
-                ""
-            };
-            [
-                format!(
-                    "{} − {}",
-                    number::count(above.count),
-                    number::count(array.count)
-                ),
-                signed(mean_us),
-                unknown(),
-                unknown(),
-                "nobody: difference of the means of device and array".to_owned(),
-                format!(
-                    "both directions; HBA, fabric and switch are not distinguished, and percentiles have no difference{caution}"
-                ),
-            ]
-        }
+    let Some((above, array)) = above.zip(array) else {
+        let why = "unknown without the mean of the device and of the array";
+        return row(place, None, "", why);
     };
-    (place, cells)
+    let mean_us = above.mean_us - array.mean_us;
+    let caution = if mean_us < 0.0 {
+        "; below 0, so the array counted other I/Os, or another time, than the host"
+    } else {
+        ""
+    };
+    [
+        place.to_owned(),
+        format!(
+            "{} − {}",
+            number::count(above.count),
+            number::count(array.count)
+        ),
+        signed(mean_us),
+        unknown(),
+        unknown(),
+        "nobody: difference of the means of device and array".to_owned(),
+        format!(
+            "both directions; HBA, fabric and switch are not distinguished, and percentiles have no difference{caution}"
+        ),
+    ]
 }
 
 fn signed(us: f64) -> String {
@@ -258,18 +238,15 @@ fn signed(us: f64) -> String {
     }
 }
 
-fn row(place: &'static str, known: Option<&Known>, by: &str, contains: &str) -> Row {
+fn row(place: &str, known: Option<&Known>, by: &str, contains: &str) -> Row {
     let latency = known.and_then(|known| known.latency.as_ref());
-    let cells = [
+    [
+        place.to_owned(),
         known.map_or_else(|| number::UNKNOWN.to_owned(), |k| number::count(k.count)),
         number::latency(known.map(|known| known.mean_us)),
         number::latency(latency.map(|latency| latency.p50_us)),
         number::latency(latency.map(|latency| latency.p99_us)),
-        match known {
-            Some(_) => by.to_owned(),
-            None => "nobody".to_owned(),
-        },
+        known.map_or("nobody", |_| by).to_owned(),
         contains.to_owned(),
-    ];
-    (place, cells)
+    ]
 }

@@ -1,82 +1,58 @@
 //! Traffic of each network interface of the host at each sweep's best level.
 
-use archive::{InterfaceKind, InterfaceUse, Point, Traffic};
-use askama::Template;
+use archive::{InterfaceKind, InterfaceUse, Table};
 
+use super::section::Fragment;
 use super::sweep::{Rate, Sweep};
 use crate::number;
 
-const CELLS: usize = 10;
 const LEVELS_MAX: usize = 12;
+const COLUMNS: &str = "interface | received [MB] | received [MB/s] | received [packets] | received [errors] | \
+     received [drops] | sent [MB] | sent [MB/s] | sent [packets] | sent [errors] | sent [drops]";
+const HOW: &str = "What the host's interfaces carried at the best level. A virtual interface (bridge, bond, VLAN, container) may carry what a \
+     physical one carries as well; the loopback carries what programs of the host send each other, and is left out of the charts.";
 
-#[derive(Template, Default)]
-#[template(path = "network.html", whitespace = "minimize")]
-pub struct View {
-    levels: Vec<LevelView>,
-    more: usize,
-}
-
-struct LevelView {
-    /// "sqlite @4".
-    title: String,
-    rows: Vec<RowView>,
-}
-
-struct RowView {
-    name: String,
-    kind: &'static str,
-    cells: [String; CELLS],
-}
-
-/// Builds the table; empty if interfaces were not sampled.
-pub fn view(sweeps: &[Sweep<'_>], rate: Rate) -> View {
-    let mut view = View::default();
+/// The table; empty if interfaces were not sampled.
+pub fn view(sweeps: &[Sweep<'_>], rate: Rate) -> Fragment {
+    let mut table = Table::new(COLUMNS);
+    let mut levels = 0;
     for sweep in sweeps {
         let peak = sweep.curve.as_ref().and_then(|c| c.peak(rate.name));
         let points = peak.map(|level| level.points).unwrap_or_default();
         let Some(point) = points.into_iter().find(|p| !p.interfaces.is_empty()) else {
             continue;
         };
-        match view.levels.len() {
-            LEVELS_MAX => view.more += 1,
-            _ => view.levels.push(level(&sweep.label, point)),
+        levels += 1;
+        if levels <= LEVELS_MAX {
+            table.heading(format!("{} @{}", sweep.label, point.key.dop()));
+            point
+                .interfaces
+                .iter()
+                .for_each(|used| table.row(row(used)));
         }
     }
-    view
-}
-
-impl View {
-    pub fn is_empty(&self) -> bool {
-        self.levels.is_empty()
+    let mut parts = Fragment::default();
+    if levels > 0 {
+        parts
+            .table("devices", "Network by interface", &table)
+            .left_out("Levels not shown", levels.saturating_sub(LEVELS_MAX))
+            .how(HOW);
     }
+    parts.folded("Network by interface", false)
 }
 
-fn level(label: &str, point: &Point) -> LevelView {
-    LevelView {
-        title: format!("{label} @{}", point.key.dop()),
-        rows: point.interfaces.iter().map(row).collect(),
+fn row(used: &InterfaceUse) -> Vec<String> {
+    let kind = match used.kind {
+        InterfaceKind::Others => "all that are not listed",
+        kind => kind.name(),
+    };
+    let mut row = vec![format!("{}\n{kind}", used.name)];
+    for traffic in [used.received, used.sent] {
+        row.extend([
+            number::figure(traffic.bytes as f64 / 1e6),
+            number::figure_or_unknown(used.mb_per_s(traffic.bytes)),
+        ]);
+        row.extend([traffic.packets, traffic.errors, traffic.drops].map(number::count));
     }
-}
-
-fn row(used: &InterfaceUse) -> RowView {
-    let cells = [used.received, used.sent].map(|traffic| carried(used, traffic));
-    let mut cells = cells.into_iter().flatten();
-    RowView {
-        name: used.name.clone(),
-        kind: match used.kind {
-            InterfaceKind::Others => "all that are not listed",
-            kind => kind.name(),
-        },
-        cells: std::array::from_fn(|_| cells.next().unwrap_or_default()),
-    }
-}
-
-fn carried(used: &InterfaceUse, traffic: Traffic) -> [String; 5] {
-    [
-        number::figure(traffic.bytes as f64 / 1e6),
-        number::figure_or_unknown(used.mb_per_s(traffic.bytes)),
-        number::count(traffic.packets),
-        number::count(traffic.errors),
-        number::count(traffic.drops),
-    ]
+    row
 }

@@ -1,9 +1,9 @@
 //! An observed database: sessions over time, and tables from its statistics views.
 
-use archive::{About, Observed, ObservedCell, Point, Remark, Run};
-use askama::Template;
+use archive::{About, Cell, Observed, Point, Remark, Run, Table};
 
-use super::figure::{Figure, Table};
+use super::figure::{Figure, grouped};
+use super::section::{self, Fragment};
 use crate::level;
 use crate::number::{self, tick};
 use crate::svg::{Axis, Chart, Dash, Series, Shape, Trace};
@@ -13,64 +13,37 @@ const INTERVALS_MAX: usize = 180;
 /// Columns of the activity before its classes.
 const BEFORE_CLASSES: usize = 2;
 
-#[derive(Template)]
-#[template(path = "observed.html", whitespace = "minimize")]
-pub struct View {
-    points: Vec<PointView>,
-}
-
-struct PointView {
-    title: String,
-    facts: Vec<(&'static str, String)>,
-    sentence: String,
-    charts: Vec<Figure>,
-    tables: Vec<TableView>,
-}
-
-struct TableView {
-    title: &'static str,
-    how: String,
-    /// Name and unit, and a flag for texts.
-    heads: Vec<(String, String, bool)>,
-    /// Cells, and a flag for texts.
-    rows: Vec<Vec<(String, bool)>>,
-}
-
-impl View {
-    pub fn is_empty(&self) -> bool {
-        self.points.is_empty()
+pub fn view(run: &Run) -> Fragment {
+    let mut parts = Fragment::default();
+    for point in run.points.iter().filter(|point| !point.observed.is_empty()) {
+        add(&mut parts, run, point);
     }
+    parts.section("observed", "Database at work")
 }
 
-pub fn view(run: &Run) -> View {
-    let points = run.points.iter().filter(|point| !point.observed.is_empty());
-    View {
-        points: points.map(|point| of_point(run, point)).collect(),
-    }
-}
-
-fn of_point(run: &Run, point: &Point) -> PointView {
+fn add(parts: &mut Fragment, run: &Run, point: &Point) {
     let bottleneck = point.held_back.bottleneck.as_ref();
-    let activity = point
-        .observed
-        .iter()
-        .find(|table| table.about == About::Activity);
-    let charts = activity.map(|table| charts(table, run.platform.threads));
-    let tables = point
-        .observed
-        .iter()
-        .filter(|table| table.about != About::Activity);
-    PointView {
-        title: format!(
-            "{}, {} s from {}",
-            level::target_name(run, point.key.target),
-            number::figure_or_unknown(point.figures.elapsed_s),
-            point.started_at
-        ),
-        facts: facts(point),
-        sentence: bottleneck.map(|b| b.sentence.clone()).unwrap_or_default(),
-        charts: charts.unwrap_or_default(),
-        tables: tables.map(table).collect(),
+    let target = level::target_name(run, point.key.target);
+    let seconds = number::figure_or_unknown(point.figures.elapsed_s);
+    parts
+        .heading(
+            3,
+            &format!("{target}, {seconds} s from {}", point.started_at),
+        )
+        .element("p", "summary", bottleneck.map_or("", |b| &b.sentence))
+        .facts("strip", facts(point));
+    let (activity, tables): (Vec<&Observed>, Vec<&Observed>) =
+        (point.observed.iter()).partition(|table| table.about == About::Activity);
+    for activity in activity {
+        parts.figures(&charts(activity, run.platform.threads));
+    }
+    for observed in tables {
+        let (title, how) = words(observed);
+        let (columns, rows) = (observed.columns.clone(), observed.rows.clone());
+        parts
+            .heading(3, title)
+            .how(&how)
+            .table("seen", title, &Table { columns, rows });
     }
 }
 
@@ -115,8 +88,9 @@ fn facts(point: &Point) -> Vec<(&'static str, String)> {
     facts
 }
 
-fn words(about: About) -> (&'static str, &'static str) {
-    match about {
+/// Title of a table, and how to read it.
+fn words(observed: &Observed) -> (&'static str, String) {
+    let (title, how) = match observed.about {
         About::Server => ("Server", ""),
         About::Activity => ("Active sessions", ""),
         About::Load => (
@@ -149,55 +123,23 @@ fn words(about: About) -> (&'static str, &'static str) {
             "What could not be seen",
             "And the right or setting that shows it.",
         ),
-    }
-}
-
-fn table(observed: &Observed) -> TableView {
-    let (title, how) = words(observed.about);
-    let source = if observed.source.is_empty() {
-        String::new()
-    } else {
-        format!("Source: {}.", observed.source)
+    };
+    let source = match observed.source.as_str() {
+        "" => String::new(),
+        source => format!("Source: {source}."),
     };
     let remark = observed
         .remark
-        .as_deref()
+        .iter()
         .map(|text| format!("{}.", number::capital(text)));
-    let nothing = (observed.rows.is_empty() && remark.is_none()).then_some("Nothing was seen.");
-    let parts = [
-        how,
-        source.as_str(),
-        remark.as_deref().unwrap_or(""),
-        nothing.unwrap_or(""),
-    ];
-    let parts = parts.into_iter().filter(|part| !part.is_empty());
-    let is_empty = observed.rows.is_empty();
-    let is_text = |at: usize| {
-        let mut cells = observed.rows.iter().filter_map(|row| row.get(at));
-        cells.any(|cell| matches!(cell, ObservedCell::Text(_)))
-    };
-    let heads = observed.columns.iter().filter(|_| !is_empty);
-    TableView {
-        title,
-        how: parts.collect::<Vec<_>>().join(" "),
-        heads: heads
-            .zip(0..)
-            .map(|(c, at)| (c.name.clone(), c.unit.clone(), is_text(at)))
-            .collect(),
-        rows: observed
-            .rows
-            .iter()
-            .map(|row| row.iter().map(cell).collect())
-            .collect(),
-    }
-}
-
-fn cell(cell: &ObservedCell) -> (String, bool) {
-    match cell {
-        ObservedCell::Number(number) => (number::figure(*number), false),
-        ObservedCell::Text(text) => (text.clone(), true),
-        ObservedCell::Unknown(()) => (number::UNKNOWN.to_owned(), false),
-    }
+    let nothing = (observed.rows.is_empty() && observed.remark.is_none())
+        .then(|| "Nothing was seen.".to_owned());
+    let parts = [how.to_owned(), source]
+        .into_iter()
+        .chain(remark)
+        .chain(nothing);
+    let parts = parts.filter(|part| !part.is_empty());
+    (title, parts.collect::<Vec<_>>().join(" "))
 }
 
 fn charts(activity: &Observed, cores: Option<u32>) -> Vec<Figure> {
@@ -213,8 +155,8 @@ type Row = Vec<Option<f64>>;
 
 /// Rows as numbers; if there are too many, neighbours are joined to their means.
 fn thinned(activity: &Observed) -> Vec<Row> {
-    let number = |cell: &ObservedCell| match cell {
-        ObservedCell::Number(number) => Some(*number),
+    let number = |cell: &Cell| match cell {
+        Cell::Number(number) => Some(*number),
         _ => None,
     };
     let rows = activity.rows.iter();
@@ -260,12 +202,8 @@ fn sessions(activity: &Observed, rows: &[Row], cores: Option<u32>) -> Option<Fig
             points: Vec::new(),
             band,
         });
-        series.push(line(
-            activity.columns[*at].name.clone(),
-            colour,
-            Dash::Solid,
-            points,
-        ));
+        let name = &activity.columns[*at].name;
+        series.push(Series::new(name, colour, Shape::None, Dash::Solid, points));
         below = above;
     }
     let ends = || rows.iter().filter_map(at_s);
@@ -274,20 +212,17 @@ fn sessions(activity: &Observed, rows: &[Row], cores: Option<u32>) -> Option<Fig
         high = high.max(f64::from(cores));
         let cores = f64::from(cores);
         let points = ends().map(|x| (x, Some(cores))).collect();
-        series.push(line(
-            format!("{cores} hardware threads"),
-            7,
-            Dash::Dashed,
-            points,
-        ));
+        let name = format!("{cores} hardware threads");
+        series.push(Series::new(name, 7, Shape::None, Dash::Dashed, points));
     }
     let chart = Chart {
-        title: "Active sessions over time".into(),
-        x: Axis::linear("seconds", ends().fold(0.0, f64::max), tick),
-        y: Axis::linear("", high, tick),
-        series,
-        marks: Vec::new(),
         traces,
+        ..Chart::new(
+            "Active sessions over time",
+            Axis::linear("seconds", ends().fold(0.0, f64::max), tick),
+            Axis::linear("", high, tick),
+            series,
+        )
     };
     let heads: Vec<&str> = std::iter::once("until (s)")
         .chain(classes.iter().map(|at| activity.columns[*at].name.as_str()))
@@ -303,7 +238,7 @@ fn sessions(activity: &Observed, rows: &[Row], cores: Option<u32>) -> Option<Fig
         "Active sessions by wait class".into(),
         chart.render(),
         how.into(),
-        Table::new(&heads, rows.iter().map(cells)),
+        grouped(&heads, rows.iter().map(cells)),
     ))
 }
 
@@ -312,43 +247,15 @@ fn transactions(rows: &[Row]) -> Option<Figure> {
         .iter()
         .filter_map(|row| Some(((*row.first()?)?, *row.get(1)?)));
     let points: Vec<(f64, Option<f64>)> = points.collect();
-    let high = points.iter().filter_map(|(_, n)| *n).fold(0.0, f64::max);
-    if high <= 0.0 {
-        return None;
-    }
-    let last = points.last().map_or(0.0, |(x, _)| *x);
-    let cells = |(x, n): &(f64, Option<f64>)| {
-        let cells = [Some(*x), *n].map(number::figure_or_unknown);
-        (String::new(), cells.into())
+    let is_known = points.iter().any(|(_, n)| n.is_some_and(|n| n > 0.0));
+    let chart = archive::Chart {
+        title: "Transactions per second".into(),
+        note: Some("Commits and rollbacks of all databases, without the observer's. A gap is an interval in which counters were reset.".into()),
+        x: archive::Axis::new("until", "s"),
+        y: archive::Axis::new("transactions", "/s"),
+        series: vec![archive::Series { name: String::new(), points }],
     };
-    let rows: Vec<_> = points.iter().map(cells).collect();
-    let chart = Chart {
-        title: "Transactions per second over time".into(),
-        x: Axis::linear("seconds", last, tick),
-        y: Axis::linear("", high, tick),
-        series: vec![line(String::new(), 0, Dash::Solid, points)],
-        marks: Vec::new(),
-        traces: Vec::new(),
-    };
-    Some(Figure::new(
-        "Transactions per second".into(),
-        chart.render(),
-        "Commits and rollbacks of all databases, without the observer's. A gap is an interval in which counters were reset.".into(),
-        Table::new(&["until (s)", "transactions/s"], rows),
-    ))
-}
-
-fn line(label: String, colour: usize, dash: Dash, points: Vec<(f64, Option<f64>)>) -> Series {
-    Series {
-        label,
-        colour,
-        shape: Shape::None,
-        dash,
-        points,
-        ranges: Vec::new(),
-        rejected: Vec::new(),
-        extras: Vec::new(),
-    }
+    is_known.then(|| section::figure(&chart))
 }
 
 #[cfg(test)]

@@ -4,65 +4,59 @@ mod claims;
 mod events;
 mod rows;
 
-use askama::Template;
-
-use archive::Run;
 use archive::reference::Reference;
+use archive::{Block, Run, Section};
 
+use super::section::Fragment;
 use super::sweep::Rate;
 use crate::level::TestGroup;
 use crate::scorecard::Against;
 
 pub(super) use rows::{is_published, rows};
 
-/// The part of a test's section; one entry for each reference with results of the test.
-#[derive(Template, Default)]
-#[template(path = "published.html", whitespace = "minimize")]
-pub struct View {
-    code: String,
-    references: Vec<OfReference>,
-}
-
-struct OfReference {
-    title: String,
-    document: String,
-    /// Names of our curves, which each have a column next to the single figures.
-    curves: Vec<String>,
-    claims: Vec<claims::Claim>,
-    ours: Vec<events::Events>,
-    theirs: Vec<events::Events>,
-}
-
-/// Builds the part; empty if references have only rows of the test.
-pub fn view(run: &Run, group: &TestGroup<'_>, rate: Rate, against: &[Against<'_>]) -> View {
-    let references = references(against).filter_map(|reference| {
+/// The part of a test's section, with each reference that has results of the test; empty if they have only rows.
+pub fn view(run: &Run, group: &TestGroup<'_>, rate: Rate, against: &[Against<'_>]) -> Fragment {
+    let mut parts = Fragment::default();
+    for reference in references(against) {
+        let mut own = Fragment::default();
         let claims = claims::claims(run, group, rate, reference);
         let theirs = events::of_reference(reference, group.test);
-        let ours = if theirs.is_empty() {
-            Vec::new()
-        } else {
-            events::of_run(group, rate)
-        };
-        let says_something = !claims.is_empty() || !theirs.is_empty();
-        says_something.then(|| OfReference {
-            title: reference.title.clone(),
-            document: reference.document.clone(),
-            curves: group.curves.iter().map(|c| c.label.clone()).collect(),
-            claims,
-            ours,
-            theirs,
-        })
-    });
-    View {
-        code: group.test.to_owned(),
-        references: references.collect(),
+        if claims.rows.is_empty() && theirs.is_empty() {
+            continue;
+        }
+        own.heading(4, &format!("Published: {}", reference.title))
+            .how(&format!(
+                "{}. Another platform, at another time, under another database: for orientation, without a verdict.",
+                reference.document
+            ))
+            .table("words claims", &format!("Published figures of {}", group.test), &claims);
+        if !theirs.is_empty() {
+            let ours = of_events("yours", &events::of_run(group, rate));
+            let mut beside = Fragment::default();
+            beside.add(&ours).add(&of_events("theirs", &theirs));
+            own.add(&beside.block("beside"));
+        }
+        parts.add(&own.block("published"));
     }
+    parts
 }
 
-impl View {
-    pub fn is_empty(&self) -> bool {
-        self.references.is_empty()
+fn of_events(whose: &str, all: &[Section]) -> Fragment {
+    let mut parts = Fragment::default();
+    if all.is_empty() {
+        parts.how("Yours: no timed event was seen.");
     }
+    for events in all {
+        parts.how(&format!("{whose} · {}", events.title));
+        for block in &events.blocks {
+            match block {
+                Block::Table(table) => parts.table(whose, &events.title, table),
+                Block::Sentence(note) => parts.how(note),
+                Block::Caution(_) | Block::Chart(_) => &mut parts,
+            };
+        }
+    }
+    parts.block("whose")
 }
 
 fn references<'a>(against: &'a [Against<'a>]) -> impl Iterator<Item = &'a Reference> {

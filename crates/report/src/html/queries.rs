@@ -2,7 +2,7 @@
 
 use archive::Run;
 
-use super::figure::{Figure, Table};
+use super::figure::{Figure, grouped};
 use crate::level::{self, Curve, Level};
 use crate::number;
 use crate::scorecard;
@@ -89,7 +89,7 @@ fn draw(caption: String, parts: &[Part<'_>], colour: usize) -> Figure {
         let cells = [part.code, part.title].map(str::to_owned);
         (String::new(), [&cells[..], &[part.time()]].concat())
     });
-    let table = Table::new(&["point", "query", "time"], lines);
+    let table = grouped(&["point", "query", "time"], lines);
     let how = "Mean time of one execution; shorter is better. Hollow: the answer was wrong or missing, so neither this \
                time nor the power figure counts.";
     Figure::new(

@@ -1,9 +1,9 @@
 //! The charts of a ramp: throughput, response time and CPU use against the number of users.
 
-use archive::Run;
+use archive::{Run, Table};
 
 use super::charts::{INK, key, latency_axis, unnamed};
-use super::figure::{Figure, Table};
+use super::figure::{Figure, grouped};
 use super::load::Load;
 use super::sweep::{self, Sweep, sweeps};
 use crate::level::{Level, TestGroup};
@@ -220,12 +220,8 @@ fn drawn(
         ""
     };
     let chart = Chart {
-        title: format!("{caption}, by users"),
-        x,
-        y,
-        series,
-        marks: Vec::new(),
-        traces,
+        traces: traces,
+        ..Chart::new(&format!("{caption}, by users"), x, y, series)
     };
     Figure::new(
         caption.to_owned(),
@@ -262,5 +258,5 @@ fn by_users(
         });
         levels.collect::<Vec<_>>()
     });
-    Table::new(&heads, rows)
+    grouped(&heads, rows)
 }

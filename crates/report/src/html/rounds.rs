@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use archive::Execution;
+use archive::{Execution, Table};
 use stats::summary::median;
 
-use super::figure::{Figure, Table};
+use super::figure::{Figure, grouped};
 use super::sweep::Sweep;
 use crate::level::Level;
 use crate::number::{self, tick, tick_latency};
@@ -85,18 +85,15 @@ impl<'a> Side<'a> {
         (colour, shape): (usize, Shape),
         value: impl Fn(u32) -> Option<f64>,
     ) -> Series {
-        Series {
-            label: format!("{} {label}", self.sweep.label).trim().to_owned(),
+        Series::new(
+            format!("{} {label}", self.sweep.label).trim(),
             colour,
             shape,
-            dash: self.sweep.dash,
-            points: (1..=self.rounds())
+            self.sweep.dash,
+            (1..=self.rounds())
                 .map(|round| (f64::from(round), value(round)))
                 .collect(),
-            ranges: Vec::new(),
-            rejected: Vec::new(),
-            extras: Vec::new(),
-        }
+        )
     }
 }
 
@@ -190,30 +187,10 @@ fn chart(
     let known = || series.iter().flat_map(|line| &line.points);
     let high = known().filter_map(|(_, value)| *value).reduce(f64::max)?;
     let last = known().map(|(round, _)| *round as u32).max()?;
-    let rows: Vec<(String, Vec<String>)> = (series.iter())
-        .flat_map(|line| {
-            let row = |(round, value): &(f64, Option<f64>)| {
-                let value = number::figure_or_unknown(*value);
-                (line.label.clone(), vec![format!("{round:.0}"), value])
-            };
-            line.points.iter().map(row).collect::<Vec<_>>()
-        })
-        .collect();
-    let chart = Chart {
-        title: caption.to_owned(),
-        x: Axis::numbered("round", last),
-        y: Axis::linear("", high, label),
-        series,
-        marks: Vec::new(),
-        traces: Vec::new(),
-    };
-    let table = Table::new(&["round", "value"], rows);
-    Some(Figure::new(
-        caption.to_owned(),
-        chart.render(),
-        how.to_owned(),
-        table,
-    ))
+    let x = Axis::numbered("round", last);
+    let chart = Chart::new(caption, x, Axis::linear("", high, label), series);
+    let heads = ["round", "value"];
+    Some(Figure::of(&chart, how, heads, number::figure_or_unknown))
 }
 
 /// The change from the first round to the last, and queries whose plan changed.
@@ -277,7 +254,7 @@ fn table(sides: &[Side<'_>]) -> Table {
         "device MB",
         "plan",
     ];
-    Table::new(&heads, rows)
+    grouped(&heads, rows)
 }
 
 #[cfg(test)]
@@ -363,11 +340,17 @@ mod tests {
                 "the execution plan of Q6 changed: round 1 b, round 2 c."
             ]
         );
-        let (label, rows) = &times.tables[0].groups[0];
-        assert_eq!((label.as_str(), rows.len()), ("pg", 4));
-        assert_eq!(rows[0], ["1", "Q14", "800 ms", "60.0", "2.00", "a"]);
-        assert_eq!(rows[3], ["2", "Q6", "300 ms", "100.0", "0", "c"]);
-        assert_eq!(reads.tables[0].groups[0].1[0], ["1", "4.00"]);
+        let [label, rows @ ..] = &times.tables[0].rows[..] else {
+            panic!("{times:?}")
+        };
+        assert_eq!((&label[..], rows.len()), (&["pg".into()][..], 4));
+        let row = |cells: [&str; 6]| cells.map(archive::Cell::from);
+        assert_eq!(rows[0], row(["1", "Q14", "800 ms", "60.0", "2.00", "a"]));
+        assert_eq!(rows[3], row(["2", "Q6", "300 ms", "100.0", "0", "c"]));
+        assert_eq!(
+            reads.tables[0].rows[1],
+            ["1", "4.00"].map(archive::Cell::from)
+        );
     }
 
     #[test]
@@ -383,7 +366,7 @@ mod tests {
         let many = [point(1, many.to_vec())];
         let drawn = figures(&[sweep(&many, "pg", true)]);
         assert_eq!(drawn[0].caption, "Time of all queries by round");
-        assert_eq!(drawn[0].tables[0].groups[0].1.len(), 5);
+        assert_eq!(drawn[0].tables[0].rows.len(), 1 + 5);
         assert!(
             drawn[0].said.is_empty(),
             "one round has none to be set against"

@@ -1,12 +1,12 @@
 //! Scaling laws of a test's own sweeps: thin lines on the chart of the throughput, and sentences.
 
-use archive::Run;
+use archive::{Run, Table};
 use stats::Warning;
 use stats::interval::Interval;
 use stats::scaling::Load;
 use stats::usl::{Amdahl, DOPS_MIN, Fit, Peak, Resampling, amdahl, usl};
 
-use super::figure::Table;
+use super::figure::grouped;
 use super::sweep::{Rate, Sweep};
 use crate::number;
 use crate::svg::{Dash, Trace};
@@ -158,7 +158,7 @@ impl<'a> Laws<'a> {
             })
             .collect();
         let heads = ["scaling-law parameter", "estimate", "95 % from", "to"];
-        (!rows.is_empty()).then(|| Table::new(&heads, rows))
+        (!rows.is_empty()).then(|| grouped(&heads, rows))
     }
 }
 

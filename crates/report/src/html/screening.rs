@@ -4,23 +4,14 @@ use archive::{Factor, Run};
 use askama::Template;
 use stats::compare::Verdict;
 use verdict::compare::verdict_word;
-use verdict::contrasts::{Contrasts, Judged, Kind, OfMetric, Side, contrasts};
+use verdict::contrasts::{Contrasts, Judged, Kind, OfMetric, contrasts};
 
-use super::forest::named;
-use super::metric_name::name;
 use super::options::HtmlOptions;
+use super::section::Fragment;
 use super::sides::judge_sides;
-use crate::comparison::{rounds_words, screening_advice, screening_sure};
-use crate::number;
+use crate::comparison::{screening_sections, screening_sure};
+use crate::metric_name::name;
 use crate::svg::{Branch, forest};
-
-#[derive(Template)]
-#[template(path = "screening.html", whitespace = "minimize")]
-pub struct View {
-    found: Option<Found>,
-    /// The reason for a missing analysis although sides of a screening are present.
-    refused: Option<String>,
-}
 
 #[derive(Template)]
 #[template(path = "screening_first.html", whitespace = "minimize")]
@@ -39,49 +30,19 @@ struct OutcomeOfMetric {
     sure: String,
 }
 
-struct Found {
-    study: String,
-    design: String,
-    cautions: Vec<String>,
-    remarks: Vec<String>,
-    factors: Vec<Factor>,
-    heads: Vec<String>,
-    rows: Vec<Row>,
-    metrics: Vec<MetricView>,
-    named: &'static str,
-    sure: String,
-}
-
-struct Row {
-    label: String,
-    /// Values of the settings; true marks the second one.
-    levels: Vec<(String, bool)>,
-    medians: Vec<String>,
-}
-
-struct MetricView {
-    metric: String,
-    refused: Option<String>,
-    /// Setting, low, high, ratio, interval, verdict, weakness.
-    rows: Vec<[String; 7]>,
-    advice: Option<String>,
-}
-
 /// The section and its part of the first screen, if other sides are present.
-pub fn view(run: &Run, others: &[&Run], options: &HtmlOptions) -> (View, Option<Outcome>) {
+pub fn view(run: &Run, others: &[&Run], options: &HtmlOptions) -> (Fragment, Option<Outcome>) {
     let judge = |sides: &[&Run]| contrasts(Kind::Screening, sides, &options.of_rounds());
-    let judged = judge_sides(run, others, judge, |_, screened| found(screened), outcome);
-    let view = View {
-        found: judged.section,
-        refused: judged.refused,
+    let add = |parts: &mut Fragment, _: &[&Run], screened: &Contrasts| {
+        let [head, rest @ ..] = &screening_sections(screened)[..] else {
+            return;
+        };
+        parts.blocks(head);
+        rest.iter()
+            .for_each(|section| _ = parts.results(3, section));
     };
-    (view, judged.outcome)
-}
-
-impl View {
-    pub fn is_empty(&self) -> bool {
-        self.found.is_none() && self.refused.is_none()
-    }
+    let (parts, outcome) = judge_sides(run, others, "No screening", judge, add, outcome);
+    (parts.section("screening", "Screening"), outcome)
 }
 
 fn outcome(run: &Run, screened: &Contrasts) -> Outcome {
@@ -155,64 +116,4 @@ fn svg(screened: &Contrasts, of_metric: &OfMetric) -> String {
         screening_sure(screened)
     );
     forest(&title, "ratio second / first value", &branches)
-}
-
-fn found(screened: &Contrasts) -> Found {
-    let row = |row: &Side| Row {
-        label: row.label.clone(),
-        levels: (screened.factors.iter().zip(&row.high))
-            .map(|(factor, high)| {
-                if *high {
-                    (factor.high.clone(), true)
-                } else {
-                    (factor.low.clone(), false)
-                }
-            })
-            .collect(),
-        medians: (screened.metrics.iter().zip(&row.medians))
-            .map(|(of_metric, median)| number::of_metric(&of_metric.metric, *median))
-            .collect(),
-    };
-    let remarks = screened.remarks.iter();
-    Found {
-        study: screened.study.clone(),
-        design: rounds_words(screened),
-        cautions: screened.cautions.clone(),
-        remarks: remarks
-            .map(|remark| number::capital(&format!("{remark}.")))
-            .collect(),
-        factors: screened.factors.clone(),
-        heads: screened.metrics.iter().map(|m| name(&m.metric)).collect(),
-        rows: screened.sides.iter().map(row).collect(),
-        metrics: (screened.metrics.iter())
-            .map(|of_metric| metric_view(screened, of_metric))
-            .collect(),
-        named: named(screened.named),
-        sure: screening_sure(screened),
-    }
-}
-
-fn metric_view(screened: &Contrasts, of_metric: &OfMetric) -> MetricView {
-    let row = |(factor, effect): (&Factor, &Judged)| {
-        let Judged {
-            contrast, verdict, ..
-        } = effect;
-        let warnings = contrast.warnings.iter().map(ToString::to_string);
-        [
-            factor.key.clone(),
-            factor.low.clone(),
-            factor.high.clone(),
-            format!("{:.3}", contrast.ratio.estimate),
-            number::interval(&contrast.ratio),
-            verdict_word(*verdict).to_owned(),
-            warnings.collect::<Vec<_>>().join("; "),
-        ]
-    };
-    let effects = of_metric.contrasts.iter().flatten();
-    MetricView {
-        metric: name(&of_metric.metric),
-        refused: of_metric.contrasts.as_ref().err().map(ToString::to_string),
-        rows: screened.factors.iter().zip(effects).map(row).collect(),
-        advice: screening_advice(of_metric),
-    }
 }

@@ -3,6 +3,8 @@
 use crate::number::tick;
 use crate::svg::{Axis, Series};
 
+/// Name of the axis of time.
+pub const SINCE_START: &str = "since the start of the point";
 pub const SAMPLES_MIN: usize = 8;
 
 /// Seconds from the start of the point to the end of the longest series.

@@ -2,40 +2,30 @@
 
 use archive::Run;
 
-/// A section of the page, and its part of the first screen.
-pub struct JudgedSides<Section, Outcome> {
-    pub section: Option<Section>,
-    pub outcome: Option<Outcome>,
-    /// The reason for a missing result although sides of a study are present.
-    pub refused: Option<String>,
-}
+use super::section::Fragment;
 
-/// Judges a run with the other sides of its study, if they are present.
-pub fn judge_sides<Found, Why: ToString, Section, Outcome>(
+/// Judges a run with the other sides of its study, if they are present: the parts of the section, and of the first screen.
+pub fn judge_sides<Found, Why: ToString, Outcome>(
     run: &Run,
     others: &[&Run],
+    refused: &str,
     judge: impl FnOnce(&[&Run]) -> Result<Found, Why>,
-    section: impl FnOnce(&[&Run], &Found) -> Section,
+    add: impl FnOnce(&mut Fragment, &[&Run], &Found),
     outcome: impl FnOnce(&Run, &Found) -> Outcome,
-) -> JudgedSides<Section, Outcome> {
-    let none = JudgedSides {
-        section: None,
-        outcome: None,
-        refused: None,
-    };
+) -> (Fragment, Option<Outcome>) {
+    let mut parts = Fragment::default();
     if others.is_empty() {
-        return none;
+        return (parts, None);
     }
     let sides: Vec<&Run> = std::iter::once(run).chain(others.iter().copied()).collect();
     match judge(&sides) {
-        Ok(found) => JudgedSides {
-            section: Some(section(&sides, &found)),
-            outcome: Some(outcome(run, &found)),
-            refused: None,
-        },
-        Err(why) => JudgedSides {
-            refused: Some(why.to_string()),
-            ..none
-        },
+        Ok(found) => {
+            add(&mut parts, &sides, &found);
+            (parts, Some(outcome(run, &found)))
+        }
+        Err(why) => {
+            parts.sentence(&format!("{refused}: {}", why.to_string()));
+            (parts, None)
+        }
     }
 }

@@ -1,18 +1,19 @@
 //! The section of one test: description, result rows, charts, notes.
 
-use archive::{Component, Point, Remark, Run};
+use archive::{Component, Point, Remark, Run, Section};
 use stats::scaling;
 
-use super::columns::{COLUMNS, CORES_LEFT_AVG, CORES_LEFT_PEAK, Column, ResultTable, RowView};
+use super::columns::{COLUMNS, Column, ResultTable, RowView};
 use super::figure::{Figure, id_of};
 use super::load::Load;
 use super::scaling::Laws;
+use super::section::Fragment;
 use super::sweep::{self, Rate, Sweep};
 use super::{
     charts, devices, events, held_back, io_by_purpose, latency, machine, network, published,
     queries, rounds, timeline, times, transactions,
 };
-use crate::level::{Level, TestGroup};
+use crate::level::{CORES_LEFT_AVG, CORES_LEFT_PEAK, Level, TestGroup, derived};
 use crate::number;
 use crate::plans;
 use crate::ramp;
@@ -32,18 +33,20 @@ pub struct View {
     pub work: String,
     /// Result rows; with many figures, those of the machine have a separate table.
     pub tables: Vec<ResultTable>,
-    pub held_back: held_back::View,
-    pub devices: devices::View,
-    pub io_by_purpose: io_by_purpose::View,
-    pub times: times::View,
-    pub latency: latency::View,
-    pub transactions: transactions::View,
+    pub held_back: Fragment,
+    pub devices: Fragment,
+    pub io_by_purpose: Fragment,
+    pub times: Fragment,
+    pub latency: Fragment,
+    pub transactions: Fragment,
     pub figures: Vec<Figure>,
-    pub published: published::View,
+    /// Results that only the workload knows.
+    pub sections: Fragment,
+    pub published: Fragment,
     /// Charts of the machine over time, folded.
     pub machine: Vec<Figure>,
     /// Traffic of each network interface, folded with them.
-    pub network: network::View,
+    pub network: Fragment,
     /// Numbered notes; the flag marks those that make a point invalid.
     pub notes: Vec<Line>,
     /// Sentences for all rows of a curve, and reasons against comparing curves.
@@ -87,12 +90,26 @@ pub fn view<'a>(run: &'a Run, group: &TestGroup<'a>, against: &[Against<'a>]) ->
             .chain(figures(&sweeps, rate, &laws, Load::of(group.test)))
             .chain(queries::figures(run, group.test, &group.curves))
             .collect(),
+        sections: sections(group),
         published: published::view(run, group, rate, against),
         machine: machine::figures(&sweeps, rate),
         network: network::view(&sweeps, rate),
         notes: notes.lines(),
         standing: standing(run, group, against),
     }
+}
+
+fn sections(group: &TestGroup<'_>) -> Fragment {
+    let mut parts = Fragment::default();
+    for curve in &group.curves {
+        for mut section in Section::joined(curve.points().flat_map(Point::valid_sections)) {
+            if group.curves.len() > 1 {
+                section.title = format!("{}: {}", curve.label, section.title);
+            }
+            parts.results(4, &section);
+        }
+    }
+    parts
 }
 
 /// "sqlite, duckdb: not comparable …", each sentence once.
@@ -130,15 +147,6 @@ fn figures(sweeps: &[Sweep<'_>], rate: Rate, laws: &Laws<'_>, load: Load) -> Vec
     .chain(events::at_best(sweeps, rate))
     .chain(events::by_level(sweeps, load))
     .collect()
-}
-
-/// A figure of a level, measured or derived.
-fn value(run: &Run, level: &Level<'_>, figure: &str) -> Option<f64> {
-    match figure {
-        CORES_LEFT_AVG => level.cores_left(run.platform.threads, "cpu_pct_avg"),
-        CORES_LEFT_PEAK => level.cores_left(run.platform.threads, "cpu_pct_peak"),
-        figure => level.figure(figure),
-    }
 }
 
 /// Request times of the device: a result in storage tests, elsewhere one of many causes.
@@ -237,7 +245,7 @@ fn is_of_users(group: &TestGroup<'_>) -> bool {
 fn columns(run: &Run, group: &TestGroup<'_>, against: &[Against<'_>]) -> Vec<&'static Column> {
     let known = |figure: &str| {
         let mut levels = group.curves.iter().flat_map(|c| &c.levels);
-        levels.any(|l| value(run, l, figure).is_some())
+        levels.any(|l| derived(run, l, figure).is_some())
             || published::is_published(against, group.test, figure)
     };
     let belongs =
@@ -269,7 +277,7 @@ fn row(
     cells.extend(
         columns
             .iter()
-            .map(|c| (c.write)(value(run, &shown, c.figure))),
+            .map(|c| (c.write)(derived(run, &shown, c.figure))),
     );
     let (bad, all) = (level.invalid(), level.points.len());
     if repeated {

@@ -2,7 +2,7 @@
 
 use archive::{Point, Sample};
 
-use super::figure::{Figure, Table};
+use super::figure::Figure;
 use super::series::{SAMPLES_MIN, thin, time_axis};
 use super::sweep::{Rate, Sweep};
 use crate::number::{self, tick, tick_latency};
@@ -112,14 +112,13 @@ pub(super) fn values(line: &Line, point: &Point) -> Vec<(f64, Option<f64>)> {
 
 pub(super) fn figure(quantity: &Quantity, points: &[(&Sweep<'_>, &Point)]) -> Option<Figure> {
     let mut series = Vec::new();
-    let mut rows = Vec::new();
     for (sweep, point) in points {
+        let scale = if quantity.counted {
+            per_recorded(point)
+        } else {
+            1.0
+        };
         for line in quantity.lines {
-            let scale = if quantity.counted {
-                per_recorded(point)
-            } else {
-                1.0
-            };
             let all = values(line, point).into_iter();
             let all: Vec<(f64, Option<f64>)> =
                 all.map(|(at_s, v)| (at_s, v.map(|v| v * scale))).collect();
@@ -127,29 +126,19 @@ pub(super) fn figure(quantity: &Quantity, points: &[(&Sweep<'_>, &Point)]) -> Op
                 continue;
             }
             let label = format!("{} @{} {}", sweep.label, point.key.dop(), line.name);
-            let thinned = thin(&all, SAMPLES_MAX, quantity.latency);
-            rows.extend(thinned.iter().map(|(at, v)| {
-                let v = if quantity.latency {
-                    number::latency(*v)
-                } else {
-                    number::figure_or_unknown(*v)
-                };
-                (label.trim().to_owned(), vec![number::figure(*at), v])
-            }));
-            series.push(Series {
-                label: label.trim().to_owned(),
-                colour: sweep.colour,
-                shape: Shape::None,
-                // If dashes distinguish the lines of a point, colours distinguish the runs.
-                dash: match quantity.lines {
-                    [_] => sweep.dash,
-                    _ => line.dash,
-                },
-                points: thinned,
-                ranges: Vec::new(),
-                rejected: Vec::new(),
-                extras: Vec::new(),
-            });
+            // If dashes distinguish the lines of a point, colours distinguish the runs.
+            let dash = match quantity.lines {
+                [_] => sweep.dash,
+                _ => line.dash,
+            };
+            let points = thin(&all, SAMPLES_MAX, quantity.latency);
+            series.push(Series::new(
+                label.trim(),
+                sweep.colour,
+                Shape::None,
+                dash,
+                points,
+            ));
         }
     }
     // The result row already shows a quantity that stayed at zero.
@@ -158,20 +147,13 @@ pub(super) fn figure(quantity: &Quantity, points: &[(&Sweep<'_>, &Point)]) -> Op
         return None;
     }
     let y = value_axis(quantity, &series);
-    let chart = Chart {
-        title: quantity.caption.to_owned(),
-        x: time_axis(&series),
-        y,
-        series,
-        marks: Vec::new(),
-        traces: Vec::new(),
+    let write = if quantity.latency {
+        number::latency
+    } else {
+        number::figure_or_unknown
     };
-    Some(Figure::new(
-        quantity.caption.to_owned(),
-        chart.render(),
-        quantity.how.to_owned(),
-        Table::new(&["second", "value"], rows),
-    ))
+    let chart = Chart::new(quantity.caption, time_axis(&series), y, series);
+    Some(Figure::of(&chart, quantity.how, ["second", "value"], write))
 }
 
 /// Operations of the result row per recorded operation: a statement may be 100,000 loop passes.

@@ -1,30 +1,25 @@
 //! Times of each kind of operation at a test's points, by observer.
 
-use archive::{Latency, OperationTimes};
+use archive::{Latency, OperationTimes, Table};
 use stats::Histogram;
 use verdict::shift::Shares;
 
+use super::section::Fragment;
 use crate::level::TestGroup;
 use crate::number;
 use crate::shifted;
 
 /// Most rows of one test; the archive and the JSON have all.
 const ROWS_MAX: usize = 120;
-const CELLS: usize = 13;
+const COLUMNS: &str = "operation | count | mean | p50 | p99 | p99.9 | max | ≤ 0.062 ms [%] | ≤ 0.12 ms [%] | > 1 ms [%] | \
+     > 2 ms [%] | > 4 ms [%] | source";
 
-pub struct View {
-    pub points: Vec<(String, Vec<[String; CELLS]>)>,
-    pub more: usize,
-    /// True for databases, where device times are one of many figures.
-    pub is_folded: bool,
-}
-
-/// Builds the table; empty if points have no times by operation.
-pub fn view(group: &TestGroup<'_>) -> View {
-    let mut points: Vec<(String, Vec<[String; CELLS]>)> = Vec::new();
+/// The table; empty if points have no times by operation.
+pub fn view(group: &TestGroup<'_>) -> Fragment {
+    let mut table = Table::new(COLUMNS);
     let (mut shown, mut more) = (0, 0);
     for curve in &group.curves {
-        for point in curve.levels.iter().flat_map(|level| &level.points) {
+        for point in curve.points() {
             let times = &point.by_operation.times;
             let taken = times.len().min(ROWS_MAX - shown);
             (shown, more) = (shown + taken, more + times.len() - taken);
@@ -35,25 +30,33 @@ pub fn view(group: &TestGroup<'_>) -> View {
                 } else {
                     format!("jobs {} × threads {}", key.jobs, key.threads)
                 };
-                let name = format!("{}, {at_work}, repetition {}", curve.label, key.repetition);
-                points.push((name, times[..taken].iter().map(row).collect()));
+                table.heading(format!(
+                    "{}, {at_work}, repetition {}",
+                    curve.label, key.repetition
+                ));
+                times[..taken]
+                    .iter()
+                    .for_each(|times| table.row(row(times)));
             }
         }
     }
-    View {
-        points,
-        more,
-        is_folded: !group.below_database(),
+    let mut parts = Fragment::default();
+    parts
+        .table(
+            "times",
+            &format!("Times by operation of {}", group.test),
+            &table,
+        )
+        .left_out("Rows not shown", more);
+    // Device times of a database are one of many figures.
+    if group.below_database() {
+        parts
+    } else {
+        parts.folded("Requests at the device", false)
     }
 }
 
-impl View {
-    pub fn is_empty(&self) -> bool {
-        self.points.is_empty()
-    }
-}
-
-fn row(times: &OperationTimes) -> [String; CELLS] {
+fn row(times: &OperationTimes) -> [String; 13] {
     let histogram = times.histogram();
     let latency = histogram.as_ref().and_then(Latency::of);
     // The buckets of an array do not show on which side of a limit their I/Os lie.

@@ -47,6 +47,11 @@ pub enum Dash {
 }
 
 impl Dash {
+    /// Line number `index`: neighbours differ, because colours are not enough to distinguish them.
+    pub fn nth(index: usize) -> Self {
+        [Self::Solid, Self::Dashed, Self::Dotted][index % 3]
+    }
+
     fn classes(self) -> &'static str {
         match self {
             Self::Solid => "l",
@@ -72,6 +77,27 @@ pub struct Series {
     pub rejected: Vec<(f64, f64)>,
     /// Labelled extras: drawn as a hollow diamond, joined to nothing.
     pub extras: Vec<(f64, f64)>,
+}
+
+impl Series {
+    pub fn new(
+        label: impl Into<String>,
+        colour: usize,
+        shape: Shape,
+        dash: Dash,
+        points: Vec<(f64, Option<f64>)>,
+    ) -> Self {
+        Self {
+            label: label.into(),
+            colour,
+            shape,
+            dash,
+            points,
+            ranges: Vec::new(),
+            rejected: Vec::new(),
+            extras: Vec::new(),
+        }
+    }
 }
 
 /// A ring around a point, e.g. the saturation of throughput.
@@ -105,6 +131,17 @@ pub struct Chart {
 }
 
 impl Chart {
+    pub fn new(title: &str, x: Axis, y: Axis, series: Vec<Series>) -> Self {
+        Self {
+            title: title.to_owned(),
+            x,
+            y,
+            series,
+            marks: Vec::new(),
+            traces: Vec::new(),
+        }
+    }
+
     pub fn render(&self) -> String {
         let (legend, top) = self.legend();
         let height = top + PLOT_HEIGHT + BOTTOM;

@@ -9,30 +9,30 @@ pub enum Align {
 }
 
 #[derive(Debug, Clone)]
-pub struct Column {
+pub struct Column<'a> {
     /// Head of up to three lines; a line that is empty in all remaining columns is omitted.
-    pub heads: [&'static str; 3],
+    pub heads: [&'a str; 3],
     pub align: Align,
     /// Order of removal if space is short: the largest goes first, 0 never.
     pub leave: u8,
 }
 
-pub struct Table {
-    columns: Vec<Column>,
+pub struct Table<'a> {
+    columns: Vec<Column<'a>>,
     rows: Vec<(Vec<String>, bool)>,
 }
 
-impl Table {
-    pub fn new(columns: Vec<Column>) -> Self {
+impl<'a> Table<'a> {
+    pub fn new(columns: Vec<Column<'a>>) -> Self {
         Self {
             columns,
             rows: Vec::new(),
         }
     }
 
-    /// Adds a row; `alarm` paints it.
+    /// Adds a row, or with a single cell a line of its own; `alarm` paints it.
     pub fn row(&mut self, cells: Vec<String>, alarm: bool) {
-        debug_assert_eq!(cells.len(), self.columns.len());
+        debug_assert!(cells.len() == self.columns.len() || cells.len() == 1);
         self.rows.push((cells, alarm));
     }
 
@@ -61,7 +61,10 @@ impl Table {
         out.push('\n');
         for (cells, alarm) in &self.rows {
             let cells: Vec<&str> = cells.iter().map(String::as_str).collect();
-            let text = line(&cells);
+            let text = match cells[..] {
+                [own] if self.columns.len() > 1 => own.to_owned(),
+                _ => line(&cells),
+            };
             out.push_str(&if *alarm { paint.red(&text) } else { text });
             out.push('\n');
         }
@@ -70,7 +73,11 @@ impl Table {
 
     fn width(&self, at: usize) -> usize {
         let heads = self.columns[at].heads.iter().map(|h| length(h));
-        let cells = self.rows.iter().map(|(cells, _)| length(&cells[at]));
+        let rows = self
+            .rows
+            .iter()
+            .filter(|(cells, _)| cells.len() == self.columns.len());
+        let cells = rows.map(|(cells, _)| length(&cells[at]));
         heads.chain(cells).max().unwrap_or(0)
     }
 

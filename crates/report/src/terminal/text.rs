@@ -38,24 +38,6 @@ pub(crate) fn clean(text: &str) -> String {
         .collect()
 }
 
-/// Numbered remarks; the same text keeps its number.
-#[derive(Default)]
-pub(super) struct Footnotes {
-    pub texts: Vec<String>,
-}
-
-impl Footnotes {
-    pub fn number(&mut self, text: &str) -> usize {
-        match self.texts.iter().position(|t| t == text) {
-            Some(at) => at + 1,
-            None => {
-                self.texts.push(text.to_owned());
-                self.texts.len()
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -260,7 +260,7 @@ fn a_study_in_slices_explains_its_scatter_and_oddities() {
     insta::assert_snapshot!("study_in_slices", text(&a, &b, false));
     let page = html(&b, &[Against::Run(&a)], &HtmlOptions::default());
     let diagnostics = page
-        .split("<details class=\"diagnostics\">")
+        .split("<summary>Diagnostics of the study")
         .nth(1)
         .unwrap();
     // The part of the first of two metrics.
@@ -285,7 +285,7 @@ fn a_study_without_a_series_has_charts_of_its_pairs_alone() {
     let [a, b] = sides;
     let page = html(&b, &[Against::Run(&a)], &HtmlOptions::default());
     let diagnostics = page
-        .split("<details class=\"diagnostics\">")
+        .split("<summary>Diagnostics of the study")
         .nth(1)
         .unwrap();
     let first = diagnostics.split("<h4>").nth(1).unwrap();

@@ -54,9 +54,9 @@ fn the_page_has_sentences_background_events_and_reasons() {
     let page = report::html(&run, &[], &report::HtmlOptions::default());
     for part in [
         "Bottleneck",
-        "Nothing is saturated: processors 31 % busy. &#60;1&#62;",
+        "Nothing is saturated: processors 31 % busy. &lt;1&gt;",
         "Background events",
-        "<td>log syncs</td><td>400</td><td>0.500</td><td>1.25</td>",
+        "log syncs</td><td>400</td><td>0.500</td><td>1.25</td>",
         "– (nobody tells)",
     ] {
         assert!(page.contains(part), "{part} is missing");

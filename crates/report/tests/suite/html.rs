@@ -204,7 +204,7 @@ fn another_run_is_compared_with_it() {
     let page = page(&run, &[Against::Run(&other)]);
     let card = section(&page, "scorecard");
     let head = card.lines().nth(2).unwrap();
-    assert_eq!(head.matches("run before &#60;b&#62;").count(), 2, "{head}");
+    assert_eq!(head.matches("run before &lt;b&gt;").count(), 2, "{head}");
     assert!(
         page.contains("before &lt;b&gt; · sqlite"),
         "legend of a chart"

@@ -84,6 +84,7 @@ pub fn point(repetition: u32, target: u32, test: &str, jobs: u32, operations_per
         interfaces: Vec::new(),
         executions: Vec::new(),
         observed: Vec::new(),
+        sections: Vec::new(),
         reasons: Vec::new(),
         notes: Vec::new(),
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use archive::{About, Figures, ObservedCell, Remark, load_row};
+use archive::{About, Cell, Figures, Remark, load_row};
 use engine::TimeInStatements;
 use lab::session_sampler::SessionSamples;
 
@@ -300,7 +300,7 @@ impl Observed<'_> {
         ];
         let mut table = archive::Observed::new(About::Load, "counters of the server", &columns);
         let transactions = self.rates.transactions.filter(|n| *n > 0.0);
-        let row = |name: &str, unit: &str, amount: Option<f64>| -> Vec<ObservedCell> {
+        let row = |name: &str, unit: &str, amount: Option<f64>| -> Vec<Cell> {
             let each = amount.zip(transactions).map(|(amount, n)| amount / n);
             vec![
                 name.into(),

@@ -187,7 +187,7 @@ fn named(session: &SessionSeen) -> String {
 
 #[cfg(test)]
 mod tests {
-    use archive::ObservedCell;
+    use archive::Cell;
 
     use super::*;
 
@@ -215,7 +215,7 @@ mod tests {
         let blockers = history.blockers("locks", 10);
         assert_eq!(blockers.rows.len(), 1);
         assert_eq!(blockers.number(&blockers.rows[0], "waited"), Some(1.0));
-        assert_eq!(blockers.rows[0][3], ObservedCell::from("1 bench"));
+        assert_eq!(blockers.rows[0][3], Cell::from("1 bench"));
         let transactions = history.transactions("sessions", 10);
         let ages = transactions
             .rows

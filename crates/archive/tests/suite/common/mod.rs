@@ -2,13 +2,13 @@
 #![allow(dead_code)] // each test file uses its own part
 
 use archive::{
-    About, Advice, Archive, BackgroundEvent, Bottleneck, ByOperation, CacheState, Component,
-    DeviceSample, DeviceUse, Ended, EngineIo, EventClass, EventSource, Execution, FIGURES, Fact,
-    HeldBack, Histograms, InterfaceKind, InterfaceUse, Inventory, IoOperation, IoUnknown, Missing,
-    NewRun, Observed, OperationSample, OperationTimes, PlannedLook, Platform, Point, PointKey,
-    Purpose, Remark, Requests, Resource, RightsMissing, Run, RunName, RunState, Sample, Steady,
-    StudyPart, TargetRecord, TimedEvent, Traffic, TransactionKind, Unseen, Until, WaitHistogram,
-    WorkDone,
+    About, Advice, Archive, Axis, BackgroundEvent, Bottleneck, ByOperation, CacheState, Chart,
+    Component, DeviceSample, DeviceUse, Ended, EngineIo, EventClass, EventSource, Execution,
+    FIGURES, Fact, HeldBack, Histograms, InterfaceKind, InterfaceUse, Inventory, IoOperation,
+    IoUnknown, Missing, NewRun, Observed, OperationSample, OperationTimes, PlannedLook, Platform,
+    Point, PointKey, Purpose, Remark, Requests, Resource, RightsMissing, Run, RunName, RunState,
+    Sample, Section, Series, Steady, StudyPart, Table, TargetRecord, TimedEvent, Traffic,
+    TransactionKind, Unseen, Until, WaitHistogram, WorkDone,
 };
 use proptest::strategy::Strategy;
 use stats::Histogram;
@@ -160,6 +160,7 @@ pub fn point(key: PointKey) -> Point {
         interfaces: interfaces(),
         executions: executions(),
         observed: observed(),
+        sections: sections(),
         reasons: Vec::new(),
         notes: vec![
             Remark::Short { elapsed_s: 0.046 },
@@ -287,6 +288,23 @@ fn observed() -> Vec<Observed> {
     load.rows.push(vec!["temporary".into(), None.into()]);
     let why = "the extension is not there".to_owned();
     vec![load, Observed::unknown(About::Statements, "", why)]
+}
+
+fn sections() -> Vec<Section> {
+    let mut table = Table::new("sleepers | late [ms]");
+    table.row([2.0, 0.25]);
+    let line = Series {
+        name: "mean".into(),
+        points: vec![(2.0, Some(0.25))],
+    };
+    let chart = Chart {
+        title: "Late by sleepers".into(),
+        note: None,
+        x: Axis::new("sleepers", ""),
+        y: Axis::new("late", "ms").logarithmic(),
+        series: vec![line],
+    };
+    vec![Section::new("Oversleeping").table(table).chart(chart)]
 }
 
 /// One with a device behind it, and the loopback.

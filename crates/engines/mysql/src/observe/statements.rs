@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use archive::{About, Observed, ObservedCell};
+use archive::{About, Cell, Observed};
 
 use super::asking::{Asking, OWN};
 use super::views::refuse_off;
@@ -100,7 +100,7 @@ fn rise(before: &Counted, now: Counted, lines: usize) -> (Risen<6>, Option<Strin
     (risen, Some(how))
 }
 
-fn row(statement: &str, rise: &Rise<6>) -> Vec<ObservedCell> {
+fn row(statement: &str, rise: &Rise<6>) -> Vec<Cell> {
     let [calls, time_s, rows, examined, locks_s, temporary] = rise.counts;
     vec![
         statement.into(),

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use archive::{About, Observed, ObservedCell};
+use archive::{About, Cell, Observed};
 
 use super::asking::{APPLICATION, Asking};
 use engine::risen::{
@@ -161,7 +161,7 @@ fn rise(before: &Counted, now: Counted, lines: usize) -> (Risen<7>, Option<Strin
     (risen(&before.counts, now.counts, covers_s, lines), how)
 }
 
-fn row(statement: &str, rise: &Rise<7>) -> Vec<ObservedCell> {
+fn row(statement: &str, rise: &Rise<7>) -> Vec<Cell> {
     let [calls, ms, rows, hit, read, temporary, log] = rise.counts;
     vec![
         statement.into(),

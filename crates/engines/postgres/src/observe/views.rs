@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use archive::{About, Observed, ObservedCell, Unseen};
+use archive::{About, Cell, Observed, Unseen};
 
 use super::super::guard::Facts;
 use super::asking::{APPLICATION, Asking};
@@ -47,7 +47,7 @@ pub(super) fn replication(asking: &mut Asking) -> Result<Observed> {
          ELSE extract(epoch FROM clock_timestamp() - pg_last_xact_replay_timestamp())::text END WHERE pg_is_in_recovery()"
     );
     let rows = asking.rows("pg_stat_replication", &sql)?;
-    let row = |row: &Vec<Option<String>>| -> Vec<ObservedCell> {
+    let row = |row: &Vec<Option<String>>| -> Vec<Cell> {
         let texts = [0, 1].map(|at| text(row.get(at)).into());
         let numbers = [2, 3].map(|at| number(row.get(at)).into());
         texts.into_iter().chain(numbers).collect()

@@ -1,88 +1,65 @@
 //! Throughput and request times of the devices below each alternative, by test.
 
-use archive::Run;
+use archive::{Cell, Run, Table};
 use stats::summary;
 use verdict::contrasts::OfMetric;
 
-use crate::devices::{self, Kind, Used};
+use crate::devices::{self, COLUMNS, cells};
+use crate::html::section::Fragment;
 use crate::level::{self, Level};
-use crate::{number, scorecard};
+use crate::scorecard;
 
 /// Most devices per alternative; the archive and the JSON have all.
 const DEVICES_MAX: usize = 8;
+const MOVED: &str = "alternative | peak [MB/s] | p95 [MB/s] | mean [MB/s] | reads [MB/s] | writes [MB/s] | time [s]";
+const HOW: &str = "Devices that hold files of the database, sums counted once. Peak and p95: of the samples of all rounds. Mean, reads, \
+     writes, time: median of the rounds. mean, p99 of requests: response times at the device.";
 
-pub struct OfTest {
-    pub code: String,
-    pub title: String,
-    pub moved: Vec<Moved>,
-    pub devices: Vec<OfAlternative>,
-}
-
-pub struct Moved {
-    pub name: String,
-    /// Peak, 95th percentile and mean of reads and writes together, then means of reads and of writes, MB/s; median time.
-    pub cells: [String; 6],
-}
-
-pub struct OfAlternative {
-    pub name: String,
-    pub rows: Vec<DeviceRow>,
-    pub more: usize,
-}
-
-/// One device: its name, the files on it, and its requests.
-pub struct DeviceRow {
-    pub name: String,
-    pub place: String,
-    pub cells: [String; 10],
-}
-
-pub fn of_tests(runs: &[(&str, &Run)], metrics: &[OfMetric]) -> Vec<OfTest> {
-    let mut tests: Vec<OfTest> = Vec::new();
+pub fn of_tests(runs: &[(&str, &Run)], metrics: &[OfMetric]) -> Fragment {
+    let mut parts = Fragment::default();
+    let mut tests: Vec<&str> = Vec::new();
     for of_metric in metrics {
-        let metric = &of_metric.metric;
-        if tests.iter().any(|test| test.code == metric.test) {
-            continue;
-        }
-        let mut test = OfTest {
-            code: metric.test.clone(),
-            title: String::new(),
-            moved: Vec::new(),
-            devices: Vec::new(),
-        };
-        for (name, run) in runs {
-            test.add(name, run, &metric.figure);
-        }
-        if !test.moved.is_empty() {
+        let test = of_metric.metric.test.as_str();
+        if !tests.contains(&test) {
             tests.push(test);
+            add(&mut parts, runs, test, &of_metric.metric.figure);
         }
     }
-    tests
+    if !parts.is_empty() {
+        parts.how(HOW);
+    }
+    parts
 }
 
-impl OfTest {
-    fn add(&mut self, name: &str, run: &Run, figure: &str) {
+fn add(parts: &mut Fragment, runs: &[(&str, &Run)], test: &str, figure: &str) {
+    let (mut of_all, mut of_each) = (Table::new(MOVED), Table::new(COLUMNS));
+    let mut title = String::new();
+    for (name, run) in runs {
         let groups = level::tests(run, scorecard::rank);
-        let group = groups.iter().find(|group| group.test == self.code);
+        let group = groups.iter().find(|group| group.test == test);
         let curve = group.and_then(|group| group.curves.first());
         let Some(level) = curve.and_then(|curve| devices::best(curve, figure)) else {
-            return;
+            continue;
         };
-        self.title = level.first().title.clone();
-        self.moved.push(Moved {
-            name: name.to_owned(),
-            cells: moved(&level),
-        });
+        title = format!("{test} {}: devices", level.first().title);
+        of_all.row(moved(name, &level));
         let at_level = devices::of_level(&level, DEVICES_MAX);
-        self.devices.push(OfAlternative {
-            name: name.to_owned(),
-            rows: at_level.devices.into_iter().map(row).collect(),
-            more: at_level.more,
-        });
+        of_each.heading(*name);
+        at_level
+            .devices
+            .iter()
+            .for_each(|device| of_each.row(cells(device)));
+        if at_level.more > 0 {
+            of_each.heading(format!("\nand {} more; see the archive", at_level.more));
+        }
     }
+    parts
+        .heading(3, &title)
+        .table("", &format!("Throughput of the devices, {test}"), &of_all)
+        .table("devices", &format!("Each device, {test}"), &of_each);
 }
 
-fn moved(level: &Level<'_>) -> [String; 6] {
+fn moved(name: &str, level: &Level<'_>) -> [Cell; 7] {
     let samples = level.points.iter().flat_map(|point| &point.samples);
     let of_sample = |sample: &archive::Sample| Some(sample.read_mb_per_s? + sample.write_mb_per_s?);
     let each: Vec<f64> = samples.filter_map(of_sample).collect();
@@ -92,34 +69,12 @@ fn moved(level: &Level<'_>) -> [String; 6] {
     });
     let means: Vec<f64> = means.collect();
     [
-        each.iter().copied().reduce(f64::max),
-        summary::quantile(&each, 0.95),
-        summary::median(&means),
-        level.figure("read_mb_per_s"),
-        level.figure("write_mb_per_s"),
-        level.figure("elapsed_s"),
+        name.into(),
+        each.iter().copied().reduce(f64::max).into(),
+        summary::quantile(&each, 0.95).into(),
+        summary::median(&means).into(),
+        level.figure("read_mb_per_s").into(),
+        level.figure("write_mb_per_s").into(),
+        level.figure("elapsed_s").into(),
     ]
-    .map(number::figure_or_unknown)
-}
-
-fn row(used: Used) -> DeviceRow {
-    let of = |kind: &Kind| {
-        [
-            number::figure_or_unknown(kind.iops),
-            number::figure_or_unknown(kind.mb_per_s),
-            number::latency(kind.mean_us),
-            number::latency(kind.p99_us),
-        ]
-    };
-    let load = [
-        number::figure_or_unknown(used.queue_mean),
-        number::figure_or_unknown(used.busy_pct),
-    ];
-    let [reads, writes] = [of(&used.reads), of(&used.writes)];
-    let mut all = reads.into_iter().chain(writes).chain(load);
-    DeviceRow {
-        name: used.name,
-        place: used.place,
-        cells: std::array::from_fn(|_| all.next().unwrap_or_default()),
-    }
 }

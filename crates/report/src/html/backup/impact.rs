@@ -1,11 +1,10 @@
 //! Throughput and latency of users during backups, over time.
 
-use archive::{Point, Sample};
+use archive::{Axis, Chart, Point, Sample, Series};
 
-use crate::html::figure::{Figure, Table};
-use crate::html::series::{thin, time_axis};
-use crate::number::{self, tick, tick_latency};
-use crate::svg::{Axis, Chart, Dash, Series, Shape};
+use crate::html::figure::Figure;
+use crate::html::section;
+use crate::html::series::{SINCE_START, thin};
 
 /// Fewer samples show no course.
 const SAMPLES_MIN: usize = 3;
@@ -13,9 +12,6 @@ const SAMPLES_MIN: usize = 3;
 const SAMPLES_MAX: usize = 150;
 /// More lines would be indistinguishable.
 const LINES_MAX: usize = 8;
-
-/// Neighbours differ in dash because colours are not enough to distinguish them.
-const DASHES: [Dash; 3] = [Dash::Solid, Dash::Dashed, Dash::Dotted];
 
 struct Quantity {
     caption: &'static str,
@@ -59,53 +55,29 @@ pub fn figures(backups: &[(String, &Point)]) -> Vec<Figure> {
 }
 
 fn figure(quantity: &Quantity, drawn: &[&(String, &Point)]) -> Option<Figure> {
-    let mut rows = Vec::new();
-    let mut lines = Vec::new();
-    for (nth, (name, point)) in drawn.iter().enumerate() {
-        let all = point.samples.iter();
-        let all: Vec<(f64, Option<f64>)> = all.map(|s| (s.at_s, (quantity.value)(s))).collect();
-        let points = thin(&all, SAMPLES_MAX, quantity.is_latency);
-        rows.extend(points.iter().map(|(at_s, value)| {
-            let value = if quantity.is_latency {
-                number::latency(*value)
-            } else {
-                number::figure_or_unknown(*value)
-            };
-            (name.clone(), vec![number::figure(*at_s), value])
-        }));
-        lines.push(Series {
-            label: name.clone(),
-            colour: nth,
-            shape: Shape::None,
-            dash: DASHES[nth % DASHES.len()],
-            points,
-            ranges: Vec::new(),
-            rejected: Vec::new(),
-            extras: Vec::new(),
-        });
-    }
-    let values = || {
-        lines
-            .iter()
-            .flat_map(|line| &line.points)
-            .filter_map(|p| p.1)
+    let line = |(name, point): &&(String, &Point)| {
+        let all = point.samples.iter().map(|s| (s.at_s, (quantity.value)(s)));
+        Series {
+            name: name.clone(),
+            points: thin(&all.collect::<Vec<_>>(), SAMPLES_MAX, quantity.is_latency),
+        }
     };
-    let high = values().reduce(f64::max).filter(|high| *high > 0.0)?;
-    let y = if quantity.is_latency {
-        let low = values().filter(|v| *v > 0.0).fold(high, f64::min);
-        Axis::log("", low, high, tick_latency)
-    } else {
-        Axis::linear("", high, tick)
-    };
+    let series: Vec<Series> = drawn.iter().map(line).collect();
+    let mut values = series
+        .iter()
+        .flat_map(|line| &line.points)
+        .filter_map(|point| point.1);
+    let is_known = values.any(|value| value > 0.0);
     let chart = Chart {
         title: quantity.caption.to_owned(),
-        x: time_axis(&lines),
-        y,
-        series: lines,
-        marks: Vec::new(),
-        traces: Vec::new(),
+        note: Some(quantity.how.to_owned()),
+        x: Axis::new(SINCE_START, "s"),
+        y: if quantity.is_latency {
+            Axis::new("p99", "µs").logarithmic()
+        } else {
+            Axis::new("throughput", "1/s")
+        },
+        series,
     };
-    let table = Table::new(&["second", "value"], rows);
-    let (caption, how) = (quantity.caption.to_owned(), quantity.how.to_owned());
-    Some(Figure::new(caption, chart.render(), how, table))
+    is_known.then(|| section::figure(&chart))
 }

@@ -1,8 +1,9 @@
 //! Charts of shifts: means over the list and over time, overlaid distributions, and moved shares.
 
+use archive::Table;
 use verdict::shift::{Bucket, Shift, Side};
 
-use crate::html::figure::{Figure, Table};
+use crate::html::figure::{Figure, grouped};
 use crate::number::{self, tick, tick_latency};
 use crate::shifted;
 use crate::svg::{Axis, Chart, Dash, Scale, Series, Shape, Tick};
@@ -22,35 +23,35 @@ pub fn overview(groups: &[&[Shift]], names: [&str; 2]) -> Option<Figure> {
         return None;
     }
     let mut lines = Vec::new();
-    let mut rows = Vec::new();
     for operation in ["read", "write"] {
         for (side, name) in names.into_iter().enumerate() {
             let of_group = |group: &&[Shift]| {
                 let is = |s: &&Shift| is_service(s) && s.operation == operation;
                 group.iter().find(is).map(|s| sides(s)[side].mean_us)
             };
-            let points: Vec<(f64, Option<f64>)> = (1_u32..)
-                .zip(groups)
-                .map(|(at, group)| (f64::from(at), of_group(group)))
-                .collect();
+            let points = (1_u32..).zip(groups);
+            let points = points.map(|(at, group)| (f64::from(at), of_group(group)));
             let label = format!("{name} {operation}");
-            rows.extend(groups.iter().zip(&points).map(|(group, (_, mean))| {
-                let test = group.first().map_or("", |s| s.test.as_str());
-                (label.clone(), vec![test.to_owned(), number::latency(*mean)])
-            }));
-            lines.push(line(&label, side, operation, points));
+            lines.push(line(&label, side, operation, points.collect()));
         }
     }
+    let tests = groups
+        .iter()
+        .map(|group| group.first().map_or("", |s| s.test.as_str()));
+    let rows = lines.iter().flat_map(|line| {
+        let rows = tests.clone().zip(&line.points);
+        rows.map(|(test, (_, mean))| {
+            (
+                line.label.clone(),
+                vec![test.to_owned(), number::latency(*mean)],
+            )
+        })
+    });
+    let table = grouped(&["run", "mean"], rows);
     let caption = "Mean service time of each run in the list";
-    let x = places(groups.len());
-    Some(chart(
-        caption,
-        "In the order of the list; lower is better.",
-        x,
-        latency_axis(&lines),
-        lines,
-        Table::new(&["run", "mean"], rows),
-    ))
+    let how = "In the order of the list; lower is better.";
+    let (x, y) = (places(groups.len()), latency_axis(&lines));
+    Some(chart(caption, how, x, y, lines, table))
 }
 
 /// Positions in a list, some of them labelled.
@@ -141,19 +142,13 @@ fn over_time<'s>(
     names: [&str; 2],
 ) -> Option<Figure> {
     let mut lines = Vec::new();
-    let mut rows = Vec::new();
     for shift in shifts {
         for (side, name) in names.into_iter().enumerate() {
             let points = &sides(shift)[side].over_time;
-            if points.len() < SAMPLES_MIN {
-                continue;
+            if points.len() >= SAMPLES_MIN {
+                let label = format!("{name} {}", shift.operation);
+                lines.push(line(&label, side, &shift.operation, points.clone()));
             }
-            let label = format!("{name} {}", shift.operation);
-            rows.extend(points.iter().map(|(at_s, mean)| {
-                let cells = vec![number::figure(*at_s), number::latency(*mean)];
-                (label.clone(), cells)
-            }));
-            lines.push(line(&label, side, &shift.operation, points.clone()));
         }
     }
     let last = lines.iter().flat_map(|l| l.points.last()).map(|p| p.0);
@@ -162,16 +157,12 @@ fn over_time<'s>(
         last.fold(0.0, f64::max),
         tick,
     );
+    let how = "Mean of each interval of the first repetition; solid lines are reads, dashed lines writes, dotted lines flushes. Lower is \
+               better.";
+    let y = latency_axis(&lines);
     (!lines.is_empty()).then(|| {
-        chart(
-            caption,
-            "Mean of each interval of the first repetition; solid lines are reads, dashed lines writes, dotted lines flushes. Lower is \
-             better.",
-            x,
-            latency_axis(&lines),
-            lines,
-            Table::new(&["second", "mean"], rows),
-        )
+        let chart = Chart::new(caption, x, y, lines);
+        Figure::of(&chart, how, ["second", "mean"], number::latency)
     })
 }
 
@@ -202,7 +193,7 @@ fn distribution(shift: &Shift, names: [&str; 2]) -> Figure {
         time_axis(&shift.buckets),
         Axis::linear("", shares.fold(0.0, f64::max), tick),
         lines,
-        Table::new(&["bucket", "% A", "% B", "shift"], rows),
+        grouped(&["bucket", "% A", "% B", "shift"], rows),
     );
     figure.said.push(format!(
         "Within 0.062 ms: {}, 0.12 ms: {}; beyond 1 ms: {}, 2 ms: {}, 4 ms: {}; p99.9: {}.",
@@ -245,7 +236,7 @@ fn moved(shift: &Shift) -> Figure {
         time_axis(&octaves),
         around_zero(largest),
         lines,
-        Table::new(&["bucket", "shift"], rows),
+        grouped(&["bucket", "shift"], rows),
     )
 }
 
@@ -299,20 +290,17 @@ fn around_zero(largest: f64) -> Axis {
 }
 
 fn line(label: &str, colour: usize, operation: &str, points: Vec<(f64, Option<f64>)>) -> Series {
-    Series {
-        label: label.to_owned(),
+    Series::new(
+        label,
         colour,
-        shape: Shape::None,
-        dash: match operation {
+        Shape::None,
+        match operation {
             "write" => Dash::Dashed,
             "flush" => Dash::Dotted,
             _ => Dash::Solid,
         },
         points,
-        ranges: Vec::new(),
-        rejected: Vec::new(),
-        extras: Vec::new(),
-    }
+    )
 }
 
 fn latency_axis(lines: &[Series]) -> Axis {
@@ -321,13 +309,6 @@ fn latency_axis(lines: &[Series]) -> Axis {
 }
 
 fn chart(caption: &str, how: &str, x: Axis, y: Axis, series: Vec<Series>, table: Table) -> Figure {
-    let chart = Chart {
-        title: caption.to_owned(),
-        x,
-        y,
-        series,
-        marks: Vec::new(),
-        traces: Vec::new(),
-    };
+    let chart = Chart::new(caption, x, y, series);
     Figure::new(caption.to_owned(), chart.render(), how.to_owned(), table)
 }

@@ -1,7 +1,7 @@
 //! Published results for the parameter file of a run, if it is that of the study.
 
-use archive::Run;
 use archive::reference::{self, Cell, PublishedRow, Reference, StatedFigure};
+use archive::{Run, Section, Table};
 use verdict::shift::Shift;
 
 /// The study whose appendix F is a parameter file.
@@ -12,24 +12,23 @@ const RUNS: &str = "Run definitions (rd)";
 /// Prefix of the figures of this file.
 const OF_THE_FILE: &str = "vdbench 8Kb";
 
-/// Published figures next to those of the run.
-pub struct View {
-    pub document: String,
-    pub rows: Vec<[String; 4]>,
-}
-
-/// The view; `None` unless both runs executed the study's list.
-pub fn view(before: &Run, run: &Run, shifts: &[Shift]) -> Option<View> {
+/// Published figures next to those of the run; `None` unless both runs executed the study's list.
+pub fn section(before: &Run, run: &Run, shifts: &[Shift]) -> Option<Section> {
     let study = reference::load(STUDY).ok()?;
     let defined = definitions(&study)?;
     if !is_of_study(before, &defined) || !is_of_study(run, &defined) {
         return None;
     }
+    let mut table = Table::new("published figure | value | this run | source and remarks");
     let of_latency = study.stated.iter().filter(|s| s.kind == "latency");
-    Some(View {
-        rows: of_latency.map(|stated| row(stated, shifts)).collect(),
-        document: study.document,
-    })
+    of_latency.for_each(|stated| table.row(row(stated, shifts)));
+    let note = "A different array and a different change: the figures carry no verdict.";
+    let section = Section::new("Comparison with the published results of this parameter file");
+    Some(
+        section
+            .note(format!("{}. {note}", study.document))
+            .table(table),
+    )
 }
 
 /// Beginning and end of a study run's definition in an archive; times in between are free, because a list may be run shorter.

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use archive::{Point, Remark, Run};
+use archive::{Point, Remark, Run, Section, Table};
 use stats::Histogram;
 
-use super::parts::{DISK, Grid, figure_of, name};
+use super::parts::{DISK, figure_of, name, of_table};
 use crate::number;
 
 /// Codes of the points of one kind of mixed load.
@@ -46,13 +46,13 @@ const KINDS: [Codes; 2] = [
 const PERCENTILE: f64 = 95.0;
 
 /// The tables of each kind that was measured.
-pub(super) fn grids(run: &Run) -> Vec<Grid> {
-    let both = KINDS.iter().filter_map(|codes| grid(run, codes));
+pub(super) fn tables(run: &Run) -> Vec<Section> {
+    let both = KINDS.iter().filter_map(|codes| table(run, codes));
     both.chain(freshness(run)).collect()
 }
 
 /// A line for order entry alone, and one for each target with concurrent queries; `None` without a measurement.
-fn grid(run: &Run, codes: &Codes) -> Option<Grid> {
+fn table(run: &Run, codes: &Codes) -> Option<Section> {
     let keys: BTreeSet<(u32, u32, u32)> = (run.points.iter())
         .filter(|point| point.key.test == codes.users)
         .map(|point| (point.key.step, point.key.target, point.key.threads))
@@ -61,7 +61,7 @@ fn grid(run: &Run, codes: &Codes) -> Option<Grid> {
         return None;
     }
     let degrees: BTreeSet<u32> = keys.iter().map(|(_, _, threads)| *threads).collect();
-    let mut rows = Vec::new();
+    let mut table = Table::new(HEADS);
     let mut alone = Side::default();
     let mut step = None;
     for (of_step, target, threads) in keys {
@@ -70,7 +70,7 @@ fn grid(run: &Run, codes: &Codes) -> Option<Grid> {
         if !first.0.is_empty() || step != Some(of_step) {
             step = Some(of_step);
             alone = first;
-            rows.push(line("order entry alone".into(), &alone, &alone, None));
+            table.row(line("order entry alone".into(), &alone, &alone, None));
         }
         let name = at_degree(name(run, target), threads, &degrees);
         let queries = [codes.queries, codes.queries_alone].map(|test| side(test).at(threads));
@@ -80,26 +80,13 @@ fn grid(run: &Run, codes: &Codes) -> Option<Grid> {
         } else {
             format!("with queries on the copy, {name}")
         };
-        rows.push(line(label, &users, &alone, Some(&queries)));
+        table.row(line(label, &users, &alone, Some(&queries)));
     }
-    Some(Grid {
-        title: codes.title.into(),
-        heads: HEADS.map(str::to_owned).into(),
-        rows,
-        how: how(run, codes),
-    })
+    Some(of_table(codes.title.into(), table, how(run, codes)))
 }
 
-const HEADS: [&str; 8] = [
-    "measurement",
-    "new orders/min",
-    "% of alone",
-    "p95 (ms)",
-    "CPU %",
-    "s per query",
-    "s per query alone",
-    "slowdown ×",
-];
+const HEADS: &str = "measurement | new orders [/min] | of alone [%] | p95 [ms] | CPU [%] | per query [s] | \
+     per query alone [s] | slowdown [×]";
 
 fn how(run: &Run, codes: &Codes) -> String {
     let users = run
@@ -131,7 +118,7 @@ fn at_degree(name: String, threads: u32, degrees: &BTreeSet<u32>) -> String {
 }
 
 /// Age of the copies that followed order entry; `None` without such a copy.
-fn freshness(run: &Run) -> Option<Grid> {
+fn freshness(run: &Run) -> Option<Section> {
     let is_of_copy = |point: &&Point| {
         let has_age = point.figures.copy_age_ms_p50.is_some() || !point.valid();
         point.key.test == FOLLOWED && point.key.target != DISK && has_age
@@ -156,32 +143,20 @@ fn freshness(run: &Run) -> Option<Grid> {
             cell(|point| followed(point).map(|(_, took_ms)| took_ms)),
         ]
     };
-    let rows: Vec<_> = keys.iter().map(row).collect();
-    (!rows.is_empty()).then(|| Grid {
-        title: "Freshness of the copies that followed order entry".into(),
-        heads: FRESHNESS_HEADS.map(str::to_owned).into(),
-        rows,
-        how: "Age: time from the snapshot of the source that the copy is of to the begin of a query. Transactions: those that \
+    let mut table = Table::new(FRESHNESS_HEADS);
+    keys.iter().map(row).for_each(|row| table.row(row));
+    let how = "Age: time from the snapshot of the source that the copy is of to the begin of a query. Transactions: those that \
               users completed in this time, which the copy lacks. Cycle: from before a snapshot of the source until it is \
               visible in the copy. After the last transaction each table of the copy was compared with the source; where they \
-              differed, the figures are –."
-            .into(),
-    })
+              differed, the figures are –.";
+    let title = "Freshness of the copies that followed order entry";
+    (!table.rows.is_empty()).then(|| of_table(title.into(), table, how.into()))
 }
 
 /// Queries during order entry whose copy follows.
 const FOLLOWED: &str = "HTAP-OLAP";
-const FRESHNESS_HEADS: [&str; 9] = [
-    "copy",
-    "age p50 (ms)",
-    "p95",
-    "max",
-    "transactions p50",
-    "p95",
-    "max",
-    "cycles",
-    "cycle p50 (ms)",
-];
+const FRESHNESS_HEADS: &str = "copy | age (ms) [p50] | age (ms) [p95] | age (ms) [max] | transactions [p50] | transactions [p95] | \
+     transactions [max] | cycles | cycle p50 [ms]";
 
 /// Cycles of a following copy, and their median duration.
 fn followed(point: &Point) -> Option<(f64, f64)> {

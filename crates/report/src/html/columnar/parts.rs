@@ -1,9 +1,9 @@
 //! Values, bars and tables of the column-store views.
 
-use archive::{Point, Run};
+use archive::{Point, Run, Section, Table};
 use stats::summary::median;
 
-use crate::html::figure::{Figure, Table};
+use crate::html::figure::{Figure, grouped};
 use crate::level::target_name;
 use crate::number;
 use crate::svg::{Bar, bars};
@@ -13,21 +13,9 @@ pub(super) const OF_TABLE: &str = "LIFT-";
 /// The reference target of the ratios.
 pub(super) const DISK: u32 = 0;
 
-/// Results at one scale, or published ones.
-pub(super) struct Study {
-    pub title: String,
-    pub sizes: Vec<Grid>,
-    pub figures: Vec<Figure>,
-    pub speed_up: Option<Grid>,
-    /// Mutual cost of order entry and queries.
-    pub mixed: Vec<Grid>,
-}
-
-pub(super) struct Grid {
-    pub title: String,
-    pub heads: Vec<String>,
-    pub rows: Vec<Vec<String>>,
-    pub how: String,
+/// A section of a single table.
+pub(super) fn of_table(title: String, table: Table, how: String) -> Section {
+    Section::new(title).note(how).table(table)
 }
 
 /// Mean of a figure over points, weighted by their time; points too short for a sample have no weight.
@@ -80,7 +68,7 @@ pub(super) fn figure(caption: String, how: &str, rows: &[Row], published: &str) 
             hollow: false,
         };
         let drawn: Vec<Bar> = rows.iter().map(bar).collect();
-        let table = Table::new(
+        let table = grouped(
             &["target", "value"],
             rows.iter().map(|row| {
                 let cells = vec![row.name.clone(), number::figure_or_unknown(row.value)];

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use archive::Run;
+use archive::{Cell, Column, Run, Section, Table};
 use stats::ratio::quotient;
 
-use super::parts::{DISK, Grid, is_sound, name};
+use super::parts::{DISK, is_sound, name, of_table};
 use super::queries::Queries;
 use crate::number;
 
@@ -40,43 +40,35 @@ fn speed_up(run: &Run, users: &Queries, target: u32, dop: u32, code: &str) -> Op
 }
 
 /// A row for each query at the highest degree of parallelism, and the geometric mean; `None` without queries of one user.
-pub(super) fn grid(run: &Run, replicas: &BTreeSet<u32>) -> Option<Grid> {
+pub(super) fn table(run: &Run, replicas: &BTreeSet<u32>) -> Option<Section> {
     let users = Queries::alone();
     let dop = users.degrees(run).into_iter().max()?;
-    let queries = users.codes(run, dop);
-    let speed_up = |target: u32, code: &str| speed_up(run, &users, target, dop, code);
-    let mut heads = vec!["Query".to_owned(), "on disk s".to_owned()];
-    heads.extend(replicas.iter().map(|target| name(run, *target)));
-    let row = |code: &String| {
-        let disk_s = users.query_s(run, DISK, dop, code);
-        let cells = replicas.iter().map(|target| speed_up(*target, code));
-        let mut row = vec![code.clone(), number::figure_or_unknown(disk_s)];
-        row.extend(cells.map(times));
-        row
-    };
-    let mut rows: Vec<Vec<String>> = queries.iter().map(row).collect();
-    let mut mean = vec!["Geometric mean".to_owned(), String::new()];
-    mean.extend(
-        replicas
-            .iter()
-            .map(|target| times(of_level(run, *target).and_then(|level| level.mean))),
-    );
-    rows.push(mean);
-    let has_values = rows
+    let mut table = Table::new("Query | on disk [s]");
+    let names = replicas
         .iter()
-        .any(|row| row[2..].iter().any(|cell| cell != "–"));
-    has_values.then(|| Grid {
-        title: format!("Speed-up of each query, 1 user, {dop} threads"),
-        heads,
-        rows,
-        how: "Time on disk divided by the time at the level: above 1 the level is faster. The geometric mean gives every query \
-              the same weight, the time of all queries gives the slow ones more. “–”: not measured, or not valid."
-            .into(),
-    })
+        .map(|target| Column::new(&name(run, *target), ""));
+    table.columns.extend(names);
+    let mut is_known = false;
+    for code in users.codes(run, dop) {
+        let disk_s = users.query_s(run, DISK, dop, &code);
+        let each: Vec<Option<f64>> = (replicas.iter())
+            .map(|target| speed_up(run, &users, *target, dop, &code))
+            .collect();
+        is_known |= disk_s.is_some() || each.iter().any(Option::is_some);
+        let first: [Cell; 2] = [code.into(), disk_s.into()];
+        table.row(first.into_iter().chain(each.into_iter().map(times)));
+    }
+    let means = replicas.iter().map(|target| of_level(run, *target)?.mean);
+    let first: [Cell; 2] = ["Geometric mean".into(), "".into()];
+    table.row(first.into_iter().chain(means.map(times)));
+    let how = "Time on disk divided by the time at the level: above 1 the level is faster. The geometric mean gives every query \
+              the same weight, the time of all queries gives the slow ones more. “–”: not measured, or not valid.";
+    let title = format!("Speed-up of each query, 1 user, {dop} threads");
+    is_known.then(|| of_table(title, table, how.into()))
 }
 
-fn times(speed_up: Option<f64>) -> String {
-    speed_up.map_or("–".into(), |n| format!("{} ×", number::figure(n)))
+fn times(speed_up: Option<f64>) -> Cell {
+    speed_up.map_or(None.into(), |n| format!("{} ×", number::figure(n)).into())
 }
 
 /// (x₁·x₂·…·xₙ)^(1/n), for positive values.

@@ -1,11 +1,10 @@
 //! Request times of one device over time: mean, 99th percentile and maximum, with separate lines for reads and writes.
 
-use archive::{DeviceSample, DeviceUse};
+use archive::{Axis, Chart, DeviceSample, DeviceUse, Series};
 
-use crate::html::figure::{Figure, Table};
-use crate::html::series::{self, SAMPLES_MIN};
-use crate::number::{self, tick_latency};
-use crate::svg::{Axis, Chart, Dash, Series, Shape};
+use crate::html::figure::Figure;
+use crate::html::section;
+use crate::html::series::{self, SAMPLES_MIN, SINCE_START};
 
 /// A longer series is thinned to about this many intervals.
 const SAMPLES_MAX: usize = 100;
@@ -80,9 +79,7 @@ fn known(line: &[(f64, Option<f64>)]) -> usize {
 /// Caption: the lines of the chart and their meaning.
 fn how(what: &str, reading: &str, is_timed: bool) -> String {
     if is_timed {
-        format!(
-            "Time of the {what} that ended in each interval, logarithmic. Solid: mean; dashed: p99; dotted: maximum. {reading}"
-        )
+        format!("Time of the {what} that ended in each interval, logarithmic. {reading}")
     } else {
         format!(
             "Mean time of the {what} that ended in each interval, logarithmic; the kernel did not time them one by one."
@@ -91,66 +88,29 @@ fn how(what: &str, reading: &str, is_timed: bool) -> String {
 }
 
 fn figure(caption: String, what: &str, reading: &str, kinds: &[Lines]) -> Option<Figure> {
-    let kinds: Vec<&Lines> = kinds
+    let kinds = kinds
         .iter()
-        .filter(|lines| known(&lines.mean) >= SAMPLES_MIN)
-        .collect();
-    let drawn = || {
-        kinds.iter().flat_map(|lines| {
-            let all = [
-                ("mean", Dash::Solid, &lines.mean),
-                ("p99", Dash::Dashed, &lines.p99),
-                ("max", Dash::Dotted, &lines.max),
-            ];
-            let some = all.into_iter().filter(|(.., line)| known(line) > 0);
-            some.map(|(name, dash, line)| (lines.operation, name, dash, line))
-        })
-    };
-    let series: Vec<Series> = drawn()
-        .map(|(operation, name, dash, line)| Series {
-            label: format!("{operation} {name}"),
-            colour: match operation {
-                "read" => 0,
-                "write" => 1,
-                _ => 2,
-            },
-            shape: Shape::None,
-            dash,
-            points: line.clone(),
-            ranges: Vec::new(),
-            rejected: Vec::new(),
-            extras: Vec::new(),
-        })
-        .collect();
-    let first = series.first()?;
-    let heads: Vec<String> = series.iter().map(|s| s.label.clone()).collect();
-    let heads: Vec<&str> = (["second"].into_iter())
-        .chain(heads.iter().map(String::as_str))
-        .collect();
-    let rows = first.points.iter().enumerate().map(|(index, (at_s, _))| {
-        let cells = series.iter().map(|s| number::latency(s.points[index].1));
-        let row = std::iter::once(number::figure(*at_s)).chain(cells);
-        (String::new(), row.collect())
+        .filter(|lines| known(&lines.mean) >= SAMPLES_MIN);
+    let lines = kinds.flat_map(|lines| {
+        let all = [
+            ("mean", &lines.mean),
+            ("p99", &lines.p99),
+            ("max", &lines.max),
+        ];
+        all.map(|(name, line)| (lines.operation, name, line))
     });
-    let table = Table::new(&heads, rows);
-    let values = || series.iter().flat_map(|s| &s.points).filter_map(|p| p.1);
-    let low = values().filter(|v| *v > 0.0).fold(f64::INFINITY, f64::min);
+    let drawn: Vec<_> = lines.filter(|(.., line)| known(line) > 0).collect();
+    let is_timed = drawn.iter().any(|(_, name, _)| *name != "mean");
+    let series = drawn.iter().map(|(operation, name, line)| Series {
+        name: format!("{operation} {name}"),
+        points: (*line).clone(),
+    });
     let chart = Chart {
-        title: caption.clone(),
-        x: series::time_axis(&series),
-        y: Axis::log("", low, values().fold(0.0, f64::max), tick_latency),
-        series,
-        marks: Vec::new(),
-        traces: Vec::new(),
+        title: caption,
+        note: Some(how(what, reading, is_timed)),
+        x: Axis::new(SINCE_START, "s"),
+        y: Axis::new("time", "µs").logarithmic(),
+        series: series.collect(),
     };
-    let is_timed = kinds
-        .iter()
-        .any(|lines| known(&lines.p99) > 0 || known(&lines.max) > 0);
-    let svg = chart.render();
-    Some(Figure::new(
-        caption,
-        svg,
-        how(what, reading, is_timed),
-        table,
-    ))
+    (!drawn.is_empty()).then(|| section::figure(&chart))
 }

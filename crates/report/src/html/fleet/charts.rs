@@ -1,11 +1,12 @@
 //! Charts of a fleet: every system before and after, its workload mix, and the distribution of the shifts.
 
+use archive::Table;
 use stats::summary::mean;
 use stats::trend::theil_sen;
 use verdict::fleet::{Figure as Of, Fleet, LIMITS, Measure, Operation, System};
 
 use crate::fleet::{limit, measure, signed};
-use crate::html::figure::{Figure, Table};
+use crate::html::figure::{Figure, grouped};
 use crate::number::{count, tick};
 use crate::svg::{Axis, Chart, Dash, Series, Shape, Trace};
 
@@ -131,7 +132,7 @@ fn sides(systems: &[Placed<'_>], of: Measure, limit: &str) -> Figure {
         Vec::new(),
         rank_axis(),
         percent_axis(),
-        Table::new(&["systems up to, %", "before, %", "after, %"], rows),
+        grouped(&["systems up to, %", "before, %", "after, %"], rows),
     )
 }
 
@@ -169,7 +170,7 @@ fn mix(systems: &[Placed<'_>], operation: Operation, limit: &str) -> Figure {
         Vec::new(),
         rank_axis(),
         percent_axis(),
-        Table::new(
+        grouped(
             &["systems up to, %", "reads before, %", "reads after, %"],
             rows,
         ),
@@ -248,7 +249,7 @@ fn shifts(fleet: &Fleet, systems: &[Placed<'_>], of: Measure) -> Figure {
         traces,
         x,
         Axis::linear("", top, tick),
-        Table::new(&["shift, points", "systems"], rows),
+        grouped(&["shift, points", "systems"], rows),
     )
 }
 
@@ -281,16 +282,7 @@ fn line(
     dash: Dash,
     points: Vec<(f64, Option<f64>)>,
 ) -> Series {
-    Series {
-        label: label.to_owned(),
-        colour,
-        shape,
-        dash,
-        points,
-        ranges: Vec::new(),
-        rejected: Vec::new(),
-        extras: Vec::new(),
-    }
+    Series::new(label, colour, shape, dash, points)
 }
 
 fn chart(
@@ -303,12 +295,8 @@ fn chart(
     table: Table,
 ) -> Figure {
     let chart = Chart {
-        title: caption.clone(),
-        x,
-        y,
-        series,
-        marks: Vec::new(),
-        traces,
+        traces: traces,
+        ..Chart::new(&caption, x, y, series)
     };
     Figure::new(caption, chart.render(), how, table)
 }

@@ -1,20 +1,11 @@
 //! Single published figures of a test, with the same figure of each of our curves.
 
 use archive::reference::{Reference, StatedFigure};
-use archive::{Remark, Run};
+use archive::{Column, Remark, Run, Table};
 
 use crate::html::sweep::Rate;
 use crate::level::{Curve, Level, TestGroup};
 use crate::number;
-
-pub struct Claim {
-    pub name: String,
-    /// "< 5 ms".
-    pub theirs: String,
-    /// Our figure for each curve in the published unit, with its level; or the reason why it is unknown.
-    pub ours: Vec<Ours>,
-    pub place: String,
-}
 
 /// Our figure and its level, or "–" and the reason.
 #[derive(Debug, PartialEq)]
@@ -23,23 +14,36 @@ pub struct Ours {
     pub detail: String,
 }
 
-/// All figures of the test in a reference.
-pub fn claims(run: &Run, group: &TestGroup<'_>, rate: Rate, reference: &Reference) -> Vec<Claim> {
-    let stated = reference.stated.iter();
-    let of_test = stated.filter(|figure| figure.test.as_deref() == Some(group.test));
-    of_test
-        .map(|figure| Claim {
-            name: figure.name.clone(),
-            theirs: printed(figure),
-            ours: (group.curves.iter())
-                .map(|curve| ours(run, curve, rate, figure))
-                .collect(),
-            place: match &figure.note {
-                Some(note) => format!("{}. {note}", figure.place),
-                None => figure.place.clone(),
-            },
-        })
-        .collect()
+/// All figures of the test in a reference, with ours of each curve in the published unit.
+pub fn claims(run: &Run, group: &TestGroup<'_>, rate: Rate, reference: &Reference) -> Table {
+    let mut table = Table::new("statement | theirs");
+    let curves = group
+        .curves
+        .iter()
+        .map(|curve| Column::new("yours", &curve.label));
+    table.columns.extend(curves);
+    table.columns.push(Column::new("place", ""));
+    for figure in &reference.stated {
+        if figure.test.as_deref() != Some(group.test) {
+            continue;
+        }
+        let ours = group.curves.iter().map(|curve| {
+            let Ours { value, detail } = ours(run, curve, rate, figure);
+            format!("{value}\n{detail}").trim_end().to_owned()
+        });
+        let note = figure
+            .note
+            .as_ref()
+            .map_or_else(String::new, |note| format!(". {note}"));
+        let first = [figure.name.clone(), printed(figure)];
+        table.row(
+            first
+                .into_iter()
+                .chain(ours)
+                .chain([format!("{}{note}", figure.place)]),
+        );
+    }
+    table
 }
 
 fn printed(figure: &StatedFigure) -> String {

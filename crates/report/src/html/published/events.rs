@@ -1,23 +1,25 @@
 //! Published timed events next to ours at the best level.
 
-use archive::TimedEvent;
 use archive::reference::{Cell, Reference};
+use archive::{Section, TimedEvent};
 
 use crate::html::sweep::Rate;
 use crate::level::TestGroup;
 use crate::number;
+use crate::section::of_texts;
 
 /// Number of events that documents print.
 const EVENTS_MAX: usize = 5;
+const HEADS: [&str; 6] = [
+    "Event",
+    "Waits",
+    "Time (s)",
+    "Avg wait (ms)",
+    "% of time",
+    "Wait class",
+];
 
-pub struct Events {
-    pub caption: String,
-    pub heads: Vec<String>,
-    pub rows: Vec<Vec<String>>,
-    pub notes: Vec<String>,
-}
-
-pub fn of_reference(reference: &Reference, test: &str) -> Vec<Events> {
+pub fn of_reference(reference: &Reference, test: &str) -> Vec<Section> {
     let tables = reference.tables.iter();
     let tables = tables.filter(|t| t.kind == "events" && t.test.as_deref() == Some(test));
     let cell = |cell: &Cell| match cell {
@@ -28,40 +30,26 @@ pub fn of_reference(reference: &Reference, test: &str) -> Vec<Events> {
         Cell::Number(value) => value.to_string(),
         Cell::Text(text) => text.clone(),
     };
-    let events = tables.map(|table| Events {
-        caption: format!("{}: {}", reference.title, table.title),
-        heads: table.columns.clone(),
-        rows: (table.rows.iter())
-            .map(|row| row.cells.iter().map(cell).collect())
-            .collect(),
-        notes: std::iter::once(format!("Published: {}.", table.place))
+    let events = tables.map(|table| {
+        let heads: Vec<&str> = table.columns.iter().map(String::as_str).collect();
+        let rows = table.rows.iter().map(|row| row.cells.iter().map(cell));
+        let notes = std::iter::once(format!("Published: {}.", table.place))
             .chain(table.note.clone())
-            .chain(table.rows.iter().filter_map(|row| row.note.clone()))
-            .collect(),
+            .chain(table.rows.iter().filter_map(|row| row.note.clone()));
+        let section = Section::new(format!("{}: {}", reference.title, table.title));
+        notes.fold(section.table(of_texts(&heads, rows)), Section::sentence)
     });
     events.collect()
 }
 
 /// Our events at the best level of each curve, in the document's columns.
-pub fn of_run(group: &TestGroup<'_>, rate: Rate) -> Vec<Events> {
-    let heads = [
-        "Event",
-        "Waits",
-        "Time (s)",
-        "Avg wait (ms)",
-        "% of time",
-        "Wait class",
-    ];
+pub fn of_run(group: &TestGroup<'_>, rate: Rate) -> Vec<Section> {
     let curves = group.curves.iter().filter_map(|curve| {
         let level = curve.peak(rate.name)?;
         let events = &level.first().timed_events;
-        let shown = events.iter().take(EVENTS_MAX);
-        (!events.is_empty()).then(|| Events {
-            caption: format!("{} @{}, top {EVENTS_MAX}", curve.label, level.dop()),
-            heads: heads.map(str::to_owned).to_vec(),
-            rows: shown.map(row).collect(),
-            notes: Vec::new(),
-        })
+        let title = format!("{} @{}, top {EVENTS_MAX}", curve.label, level.dop());
+        let table = of_texts(&HEADS, events.iter().take(EVENTS_MAX).map(row));
+        (!events.is_empty()).then(|| Section::new(title).table(table))
     });
     curves.collect()
 }
@@ -83,7 +71,7 @@ fn row(event: &TimedEvent) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use archive::reference;
+    use archive::{Block, reference};
 
     use super::*;
 
@@ -94,19 +82,26 @@ mod tests {
         let [events] = &tables[..] else {
             panic!("one table of events");
         };
-        assert_eq!(events.heads[0], "Event");
-        assert_eq!(
-            events.rows[1],
-            [
-                "cursor: pin S",
-                "9,470,955",
-                "576",
-                "0",
-                "15.6",
-                "Concurrenc"
-            ]
-        );
-        assert!(events.notes[1].contains("probably lost in extraction"));
+        let [
+            Block::Table(table),
+            Block::Sentence(_),
+            Block::Sentence(doubt),
+            ..,
+        ] = &events.blocks[..]
+        else {
+            panic!("{events:?}");
+        };
+        assert_eq!(table.columns[0].name, "Event");
+        let row = [
+            "cursor: pin S",
+            "9,470,955",
+            "576",
+            "0",
+            "15.6",
+            "Concurrenc",
+        ];
+        assert_eq!(table.rows[1], row.map(archive::Cell::from));
+        assert!(doubt.contains("probably lost in extraction"));
         assert_eq!(of_reference(&reference, "T721").len(), 2);
         assert!(of_reference(&reference, "T141").is_empty());
     }

@@ -110,15 +110,21 @@ mod tests {
     use archive::reference;
 
     use super::*;
-    use crate::html::columns::column;
     use crate::number;
+
+    fn column(figure: &'static str) -> Column {
+        Column {
+            heads: ["", ""],
+            figure,
+            write: number::figure_or_unknown,
+        }
+    }
 
     #[test]
     fn a_published_row_keeps_its_figures_and_its_bounds() {
         let reference = reference::load("dl980-violin").unwrap();
         let against = [Against::Reference(&reference)];
-        let columns = ["read_iops", "read_await_ms", "redo_mb_per_s"]
-            .map(|figure| column(["", ""], figure, number::figure_or_unknown));
+        let columns = ["read_iops", "read_await_ms", "redo_mb_per_s"].map(column);
         let columns: Vec<&Column> = columns.iter().collect();
         let mut notes = Numbered::default();
         let curves = rows(&against, "T626", &columns, false, &mut notes);
@@ -142,7 +148,7 @@ mod tests {
     fn a_zero_that_is_no_measurement_is_unknown() {
         let reference = reference::load("dl980-violin").unwrap();
         let against = [Against::Reference(&reference)];
-        let column = column(["", ""], "rows_per_s", number::figure_or_unknown);
+        let column = column("rows_per_s");
         let curves = rows(&against, "T141", &[&column], true, &mut Numbered::default());
         assert_eq!(curves[0].1[0].cells, ["9", "1", "1", "1", "–", "1"]);
     }

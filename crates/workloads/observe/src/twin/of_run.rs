@@ -1,6 +1,6 @@
 //! Twin of an observation in a run.
 
-use archive::{About, ObservedCell, Point, Run};
+use archive::{About, Cell, Point, Run};
 use engine::Footprint;
 
 use super::error::TwinError;
@@ -85,8 +85,8 @@ impl Twin {
 
 fn unobserved(point: &Point) -> Vec<(String, String)> {
     let of = point.observed.iter().find(|t| t.about == About::Unseen);
-    let text = |cell: Option<&ObservedCell>| match cell {
-        Some(ObservedCell::Text(text)) => text.clone(),
+    let text = |cell: Option<&Cell>| match cell {
+        Some(Cell::Text(text)) => text.clone(),
         _ => String::new(),
     };
     let rows = of.iter().flat_map(|table| &table.rows);

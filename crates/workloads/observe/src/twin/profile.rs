@@ -1,6 +1,6 @@
 //! Profile of an observed load: amounts per transaction, active sessions, and the data.
 
-use archive::{About, Observed, ObservedCell, Point, load_row};
+use archive::{About, Cell, Observed, Point, load_row};
 
 use super::error::TwinError;
 
@@ -142,13 +142,9 @@ fn calls(all: &Observed) -> Option<f64> {
 
 /// Statements per second. Each was counted for its time divided by its time per second: longer than all others, or
 /// since its counts were reset. `None` if one is unknown.
-fn counted_per_s(
-    all: &Observed,
-    column: &str,
-    is_wanted: impl Fn(&[ObservedCell]) -> bool,
-) -> Option<f64> {
-    let number = |row: &[ObservedCell], column: &str| all.number(row, column);
-    let covers_s = |row: &[ObservedCell]| {
+fn counted_per_s(all: &Observed, column: &str, is_wanted: impl Fn(&[Cell]) -> bool) -> Option<f64> {
+    let number = |row: &[Cell], column: &str| all.number(row, column);
+    let covers_s = |row: &[Cell]| {
         let sessions = number(row, "active sessions")?;
         Some(number(row, "time")? / sessions)
     };
@@ -169,7 +165,7 @@ fn counted_per_s(
 
 /// Sum of a column over the rows that have it; `None` if none has.
 fn sum(table: &Observed, column: &str) -> Option<f64> {
-    let cells = |row: &Vec<ObservedCell>| table.number(row, column);
+    let cells = |row: &Vec<Cell>| table.number(row, column);
     let known: Vec<f64> = table.rows.iter().filter_map(cells).collect();
     (!known.is_empty()).then(|| known.iter().sum())
 }

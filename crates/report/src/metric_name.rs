@@ -1,13 +1,13 @@
-//! Names of metrics on the page.
+//! Short names of metrics.
 
 use verdict::compare::Row;
 use verdict::metric::Metric;
 
-pub(super) fn label(row: &Row) -> String {
+pub(crate) fn label(row: &Row) -> String {
     name(&row.metric)
 }
 
-pub(super) fn name(metric: &Metric) -> String {
+pub(crate) fn name(metric: &Metric) -> String {
     let figure = match metric.figure.as_str() {
         "operations_per_s" => "ops/s".to_owned(),
         "rows_per_s" => "rows/s".to_owned(),
