@@ -220,7 +220,7 @@ fn drawn(
         ""
     };
     let chart = Chart {
-        traces: traces,
+        traces,
         ..Chart::new(&format!("{caption}, by users"), x, y, series)
     };
     Figure::new(

@@ -295,7 +295,7 @@ fn chart(
     table: Table,
 ) -> Figure {
     let chart = Chart {
-        traces: traces,
+        traces,
         ..Chart::new(&caption, x, y, series)
     };
     Figure::new(caption, chart.render(), how, table)
