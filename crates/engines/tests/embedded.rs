@@ -297,17 +297,13 @@ fn temporary_files_lie_where_the_url_says() {
 
 #[test]
 fn places_that_make_no_sense_are_refused() {
-    for (url, why) in [
-        (
-            "duckdb:/x/t.db?place.temporary=temporary",
-            "place.temporary=temporary is not an absolute path",
-        ),
-        (
-            "duckdb:?place.temporary=/t",
-            "has no files to put apart; name a file behind the colon",
-        ),
-        ("duckdb:/x/t.db?place.log=/log", "place.log"),
-    ] {
+    for (url, why) in testing::rows(
+        "
+            duckdb:/x/t.db?place.temporary=temporary => place.temporary=temporary is not an absolute path
+            duckdb:?place.temporary=/t => has no files to put apart; name a file behind the colon
+            duckdb:/x/t.db?place.log=/log            => place.log
+        ",
+    ) {
         let error = engines::open(&engines::parse(url).unwrap()).err().unwrap();
         assert!(error.message.contains(why), "{url}: {error}");
     }

@@ -31,6 +31,8 @@ mod session;
 mod session_settings;
 #[path = "mysql/settings_of_others.rs"]
 mod settings_of_others;
+#[path = "servers/shared.rs"]
+mod shared;
 #[path = "mysql/statements.rs"]
 mod statements;
 #[path = "mysql/target.rs"]

@@ -37,6 +37,8 @@ mod session;
 mod session_settings;
 #[path = "postgres/settings_of_others.rs"]
 mod settings_of_others;
+#[path = "servers/shared.rs"]
+mod shared;
 #[path = "postgres/statements.rs"]
 mod statements;
 #[path = "postgres/target.rs"]

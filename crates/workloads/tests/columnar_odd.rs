@@ -6,10 +6,11 @@ mod lifting;
 
 use ::postgres::local::PostgresServer;
 use archive::Remark;
-use columnar::{Chosen, ColumnarError, Level, Unfit};
+use columnar::{Chosen, Level, Unfit};
 use engines::{open, open_source};
-use lifting::{file, labels, lifted, named, of, valid, with};
+use lifting::{POSTGRES, file, labels, lifted, named, notes, of, out, server, unfit, valid, with};
 use local_server::LocalServer;
+use testing::Says;
 
 /// So many rows as a common table r(n).
 fn rows(count: u32) -> String {
@@ -159,45 +160,27 @@ fn values_that_no_level_can_hold_end_nothing_when_it_is_said_so() {
          CREATE TABLE broken (t TEXT); INSERT INTO broken VALUES (CAST(x'ff41' AS TEXT))",
     );
     let lifted = |unfit| lifted(file.source.as_ref(), Level::QueryHigh, with(unfit));
-    let all_at_once = lifted(Unfit::Fail).err().unwrap();
-    let all = "-untyped.a,-broken.t,-mixed.a,-mixed.b";
-    assert!(
-        matches!(&all_at_once, ColumnarError::Unholdable { flags, .. } if flags == all),
-        "{all_at_once:?}"
-    );
-    let all_at_once = all_at_once.to_string();
-    for says in [
+    let source = file.source.as_ref();
+    let (flags, all_at_once) = unfit(source, Level::QueryHigh, with(Unfit::Fail));
+    assert_eq!(flags, "-untyped.a,-broken.t,-mixed.a,-mixed.b");
+    all_at_once.says_all(&[
         "untyped.a (a column without a type may contain values of any type)",
         "row 1 of broken has text that is not UTF-8 in the column t TEXT",
         "row 3 of mixed has the text \"none\" in the column b REAL",
         "leave them out",
-    ] {
-        assert!(all_at_once.contains(says), "{all_at_once}");
-    }
+    ]);
     let without = Chosen {
         columns: vec!["-untyped.a".into()],
         tables: vec!["-broken".into()],
         ..Chosen::default()
     };
-    let value = self::lifted(file.source.as_ref(), Level::None, without)
-        .err()
-        .unwrap();
-    let value = value.to_string();
-    assert!(
-        value.contains(
-            "mixed.a (SQLite: row 2 of mixed has the text \"n/a\" in the column a INTEGER)"
-        ),
-        "{value}"
-    );
+    let (_, value) = unfit(source, Level::None, without);
+    value.says("mixed.a (SQLite: row 2 of mixed has the text \"n/a\" in the column a INTEGER)");
 
     let skipped = lifted(Unfit::Skip).unwrap();
     assert_eq!(labels(&skipped), ["fine", "untyped"]);
     assert!(skipped.is_valid());
-    let out: Vec<&str> = skipped
-        .left_out
-        .iter()
-        .map(|out| out.name.as_str())
-        .collect();
+    let out: Vec<&str> = skipped.left_out.iter().map(|out| &*out.name).collect();
     assert_eq!(out, ["untyped.a", "broken", "mixed"]);
     assert_eq!(skipped.doubt, None);
 
@@ -206,8 +189,10 @@ fn values_that_no_level_can_hold_end_nothing_when_it_is_said_so() {
         assert_eq!(texts.tables.len(), 4);
         let mixed = of(&texts, "mixed");
         assert_eq!(mixed.digest.rows, 3);
-        let notes: Vec<String> = mixed.notes.iter().map(Remark::to_string).collect();
-        assert_eq!(notes, ["a: INTEGER, kept as text", "b: REAL, kept as text"]);
+        assert_eq!(
+            notes(&texts, "mixed"),
+            ["a: INTEGER, kept as text", "b: REAL, kept as text"]
+        );
     }
 }
 
@@ -224,16 +209,11 @@ fn tables_of_many_columns() {
     );
     let sqlite = file("sqlite", &made);
     let duckdb = file("duckdb", &made);
-    let url = "postgres+local:?version=15&shared_buffers=16MB";
-    let target = open(&engines::parse(url).unwrap()).unwrap_or_else(|e| panic!("{e}"));
+    let target = server(POSTGRES);
     target.open_session().unwrap().batch(&made).unwrap();
     let postgres = target.source().unwrap();
-    for source in [
-        sqlite.source.as_ref(),
-        duckdb.source.as_ref(),
-        postgres.as_ref(),
-    ] {
-        let lifted = valid(source, Level::CapacityLow, Chosen::default());
+    for source in [sqlite.source, duckdb.source, postgres] {
+        let lifted = valid(source.as_ref(), Level::CapacityLow, Chosen::default());
         let table = &lifted.tables[0];
         assert_eq!(table.digest.rows, 2, "{}", source.title());
         let columns: usize = table.codecs.values().map(Vec::len).sum();
@@ -243,7 +223,7 @@ fn tables_of_many_columns() {
 
 #[test]
 fn what_a_user_may_not_read_is_told() {
-    let url = engines::parse("postgres+local:?version=15&shared_buffers=16MB").unwrap();
+    let url = engines::parse(POSTGRES).unwrap();
     let server = LocalServer::start_for(&PostgresServer, &url).unwrap();
     let folder = server.socket_directory().display().to_string();
     let url_of = |user: &str| {
@@ -269,9 +249,8 @@ fn what_a_user_may_not_read_is_told() {
         assert_eq!(labels(&lifted), ["public.hidden", "public.staff"]);
         let staff = of(&lifted, "public.staff");
         assert_eq!((staff.digest.rows, staff.disk_bytes), (3000, None));
-        let out: Vec<String> = lifted.left_out.iter().map(ToString::to_string).collect();
         assert_eq!(
-            out,
+            out(&lifted),
             [
                 "public.theirs is left out: this user may not read it; GRANT SELECT ON \"public\".\"theirs\"",
                 "public.staff.salary is left out: this user may not read it"
@@ -279,13 +258,7 @@ fn what_a_user_may_not_read_is_told() {
         );
         let hidden = of(&lifted, "public.hidden");
         assert_eq!((hidden.digest.rows, hidden.disk_bytes), (0, None));
-        assert!(
-            hidden.notes[0]
-                .to_string()
-                .contains("row security is active"),
-            "{:?}",
-            hidden.notes
-        );
+        hidden.notes[0].to_string().says("row security is active");
     }
     drop(source);
     let whole = open_source(&url_of(server.superuser())).unwrap();
@@ -297,8 +270,7 @@ fn what_a_user_may_not_read_is_told() {
 
 #[test]
 fn odd_tables_of_postgres() {
-    let url = "postgres+local:?version=15&shared_buffers=16MB";
-    let target = open(&engines::parse(url).unwrap()).unwrap_or_else(|e| panic!("{e}"));
+    let target = server(POSTGRES);
     let mut session = target.open_session().unwrap();
     session
         .batch(
@@ -327,7 +299,7 @@ fn odd_tables_of_postgres() {
         assert_eq!([rows("parent"), rows("child")], [3000, 1000]);
         assert_eq!(rows("parted"), 20);
         assert_eq!([rows("Foo"), rows("foo")], [1, 1]);
-        let out: Vec<String> = lifted.left_out.iter().map(ToString::to_string).collect();
+        let out = out(&lifted);
         assert!(out[0].starts_with(&label("vw is left out")), "{out:?}");
     }
     let view = valid(source, Level::QueryHigh, named(&["vw"]));
@@ -343,11 +315,7 @@ fn odd_tables_of_postgres() {
     let texts = valid(source, Level::QueryHigh, texts);
     assert_eq!(of(&texts, &label("nans")).digest.rows, 2);
     let skipped = valid(source, Level::QueryHigh, with(Unfit::Skip));
-    let out: Vec<&str> = skipped
-        .left_out
-        .iter()
-        .map(|out| out.name.as_str())
-        .collect();
+    let out: Vec<&str> = skipped.left_out.iter().map(|out| &*out.name).collect();
     assert_eq!(out, [label("vw"), label("nans.m"), label("nans")]);
     assert!(skipped.left_out[2].why.contains("column n numeric(38,10)"));
 }
@@ -402,10 +370,6 @@ fn odd_tables_of_mariadb() {
     let texts = valid(source, Level::QueryHigh, texts);
     assert_eq!(of(&texts, "zero").digest.rows, 2);
     let skipped = valid(source, Level::QueryHigh, with(Unfit::Skip));
-    let out: Vec<&str> = skipped
-        .left_out
-        .iter()
-        .map(|out| out.name.as_str())
-        .collect();
+    let out: Vec<&str> = skipped.left_out.iter().map(|out| &*out.name).collect();
     assert_eq!(out, ["vw", "zero.g", "zero"]);
 }

@@ -1,6 +1,7 @@
 //! Servers held to a size of memory. Without rights to do so the refusal is what can be tested.
 
 use super::common::*;
+use testing::Says;
 
 /// Twice what each server keeps itself, so that the rest can only be in the page cache.
 const FILLED: [[&str; 3]; 2] = [
@@ -95,10 +96,7 @@ fn a_server_that_outgrows_its_memory_says_so() {
     );
     let message = server.reason_for_loss().unwrap().message;
     assert!(message.contains("memory=512MiB"), "{message}");
-    assert!(
-        message.contains("ended with signal 9: the kernel killed 1"),
-        "{message}"
-    );
+    message.says("ended with signal 9: the kernel killed 1");
     assert!(server.check_alive().is_err());
 
     // A session that is killed takes the others with it, but the server goes on: the notes say it.
@@ -129,8 +127,5 @@ fn a_limit_that_the_sessions_outgrow_is_noted() {
 
 fn assert_refused() {
     let message = Parent::new().refusal(KINDS[0], "?memory=512MiB");
-    assert!(
-        message.contains("cannot limit the server's memory"),
-        "{message}"
-    );
+    message.says("cannot limit the server's memory");
 }

@@ -7,6 +7,7 @@ use engine::ErrorKind;
 use local_server::{ServerKind, ServerSpec, parse_bytes};
 
 use super::common::*;
+use testing::Says;
 
 fn url(kind: &dyn ServerKind, settings: &str) -> Result<ServerSpec, String> {
     let url = engines::parse(&format!("test+local:?{settings}")).unwrap();
@@ -66,10 +67,7 @@ fn an_unknown_setting_is_named_with_the_servers_own_message() {
 fn a_bad_value_is_named_with_the_servers_own_message() {
     let parent = Parent::new();
     let message = parent.refusal(KINDS[0], "?max_connections=many");
-    assert!(
-        message.contains("invalid value for parameter \"max_connections\": \"many\""),
-        "{message}"
-    );
+    message.says("invalid value for parameter \"max_connections\": \"many\"");
     // MariaDB changes a value that is out of range and goes on; that must not go unnoticed.
     let server = parent.start(KINDS[1], "?max-connections=0").unwrap();
     let notes = server.notes(1);
@@ -106,10 +104,7 @@ fn a_version_that_is_not_there_names_those_that_are() {
     for kind in KINDS {
         let parent = Parent::new();
         let message = parent.refusal(kind, "?version=3.1");
-        assert!(
-            message.contains("3.1 is not among the installed servers ("),
-            "{message}"
-        );
+        message.says("3.1 is not among the installed servers (");
         assert!(message.contains(kind.about().variable), "{message}");
         let message = parent.refusal(kind, "?version=new");
         assert!(message.contains("is not a version"), "{message}");
@@ -186,11 +181,7 @@ fn a_socket_path_that_is_too_long_is_refused() {
     let error = local_server::LocalServer::start(KINDS[0], &spec)
         .err()
         .unwrap();
-    assert!(
-        error.message.contains("DBDYNO_SERVER_DIR"),
-        "{}",
-        error.message
-    );
+    error.message.says("DBDYNO_SERVER_DIR");
     let is_left = |entry: &Path| entry.join(".dbdyno-owner").exists();
     let mut entries = fs::read_dir(long).unwrap();
     assert!(!entries.any(|e| is_left(&e.unwrap().path())));
@@ -205,9 +196,5 @@ fn a_parent_that_others_may_write_is_refused() {
     let error = local_server::LocalServer::start(KINDS[0], &spec)
         .err()
         .unwrap();
-    assert!(
-        error.message.contains("other users may write"),
-        "{}",
-        error.message
-    );
+    error.message.says("other users may write");
 }

@@ -1,30 +1,17 @@
 //! Shared by the tests of MariaDB.
 
-use std::ops::Range;
 use std::sync::Arc;
 
-use engine::{BulkRow, Fetched, Result, RowSource, Session, Target, TargetError, Value};
-use engines::open;
+use engine::{Session, Target};
 use local_server::LocalServer;
 use mysql::local::MariaDbServer;
+
+pub use crate::shared::*;
 
 /// Small, so that many fit beside each other.
 const SMALL: &str = "innodb_buffer_pool_size=16M&innodb_log_file_size=16M";
 /// The server's instruments take memory and time to start.
 const BARE: &str = "&performance_schema=OFF";
-
-/// Opens the target of a URL.
-pub fn opened(url: &str) -> Result<Arc<dyn Target>> {
-    open(&engines::parse(url).unwrap())
-}
-
-/// The error of a target that must not open.
-pub fn refused(url: &str) -> TargetError {
-    match opened(url) {
-        Ok(_) => panic!("{url} was not refused"),
-        Err(error) => error,
-    }
-}
 
 /// A throw-away server as a target.
 pub fn local(settings: &str) -> Arc<dyn Target> {
@@ -55,33 +42,7 @@ pub fn stage(server: &LocalServer) -> Box<dyn Session> {
     target.open_session().unwrap()
 }
 
-/// Runs a query without parameters.
-pub fn ask(session: &mut dyn Session, sql: &str) -> Result<Fetched> {
-    let statement = session.prepare(sql)?;
-    session.fetch(statement, &[])
-}
-
-/// The one number that a query gives.
-pub fn number(session: &mut dyn Session, sql: &str) -> i64 {
-    let found = ask(session, sql).unwrap();
-    assert_eq!(found.rows, 1, "{sql}");
-    found.digest as i64
-}
-
-/// Rows `(id, text of it)`, with everything in the text that a load has to mind.
-pub struct Rows(pub Range<i64>);
-
-impl RowSource for Rows {
-    fn next_row(&mut self, sink: &mut dyn FnMut(&BulkRow<'_>) -> Result<()>) -> Result<bool> {
-        let Some(id) = self.0.next() else {
-            return Ok(false);
-        };
-        sink(&[Value::Int(id), Value::Text(&odd_text(id))])?;
-        Ok(true)
-    }
-}
-
 /// Text with what has a meaning in files of rows.
-pub fn odd_text(id: i64) -> String {
+pub fn text(id: i64) -> String {
     format!("row\t{id}\\N\n'ä\"\0")
 }

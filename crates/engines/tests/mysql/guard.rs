@@ -7,6 +7,7 @@ use archive::Unseen;
 use engine::ErrorKind;
 
 use crate::common::*;
+use testing::Says;
 
 #[test]
 fn somebody_elses_database_is_refused_and_an_own_one_made() {
@@ -81,10 +82,7 @@ fn others_at_work_are_left_alone() {
     thread::sleep(Duration::from_millis(500));
     let error = refused(&url_of(&server, "root", "dbdyno"));
     assert_eq!(error.kind, ErrorKind::Foreign);
-    assert!(
-        error.message.contains("\"root\"") && error.message.contains("others=allow"),
-        "{error}"
-    );
+    error.message.says_all(&["\"root\"", "others=allow"]);
     assert!(
         opened(&format!(
             "{}&others=allow",
@@ -108,16 +106,10 @@ fn missing_rights_are_told() {
     .unwrap();
     let error = refused(&url_of(&server, "poor", "dbdyno"));
     assert_eq!(error.kind, ErrorKind::Unreachable);
-    assert!(
-        error.message.contains("grant the user all privileges"),
-        "{error}"
-    );
+    error.message.says("grant the user all privileges");
     let error = refused(&url_of(&server, "bench", "dbdyno"));
     assert_eq!(error.kind, ErrorKind::Unreachable);
-    assert!(
-        error.message.contains("bench@localhost") && error.message.contains("SUPER"),
-        "{error}"
-    );
+    error.message.says_all(&["bench@localhost", "SUPER"]);
     let target = opened(&url_of(&server, "strong", "dbdyno")).unwrap();
     let missing = target.record().rights_missing.unwrap();
     assert_eq!(missing.unseen, [Unseen::OthersAtWork, Unseen::Compression]);

@@ -1,7 +1,5 @@
 //! Settings of a running server in the sessions that are measured, and nowhere else.
 
-use engine::ErrorKind;
-
 use crate::common::*;
 
 fn shown(session: &mut dyn engine::Session, name: &str) -> String {
@@ -63,18 +61,8 @@ fn what_no_session_can_set_is_refused_by_name_with_what_to_do() {
         ("tmpdir=x'; DROP DATABASE dbdyno; --", "tmpdir", true),
     ];
     for (setting, says, of_server) in cases {
-        let error = refused(&format!("{}&{setting}", url_of(&server, "root", "dbdyno")));
-        assert_eq!(error.kind, ErrorKind::Statement, "{setting}: {error}");
-        assert!(error.message.contains(says), "{setting}: {error}");
-        let name = setting.split('=').next().unwrap();
-        assert!(error.message.contains(name), "{setting}: {error}");
-        assert_eq!(
-            error
-                .message
-                .contains("compare a run before with one after"),
-            of_server,
-            "{error}"
-        );
+        let url = format!("{}&{setting}", url_of(&server, "root", "dbdyno"));
+        cannot_be_set(&url, setting, says, of_server);
     }
     let mut other = stage(&server);
     let there = "SELECT count(*) FROM information_schema.schemata WHERE schema_name = 'dbdyno'";

@@ -7,6 +7,7 @@ use engine::{Feature, Session, Wanted};
 use engines::{inspect, open_observed};
 
 use crate::common::*;
+use testing::Says;
 
 fn shown(session: &mut dyn Session, name: &str) -> String {
     let rows = session.texts(&format!("SELECT @@SESSION.{name}")).unwrap();
@@ -147,10 +148,7 @@ fn what_only_an_administrator_lifts_is_said_with_the_statement() {
     assert!(found.obstacles[0].contains(lift), "{:?}", found.obstacles);
     let target = opened(&url_of(&server, "root", "dbdyno")).unwrap();
     let why = target.lacks(Feature::KeylessTables).unwrap();
-    assert!(
-        why.contains("SET GLOBAL innodb_force_primary_key = OFF"),
-        "{why}"
-    );
+    why.says("SET GLOBAL innodb_force_primary_key = OFF");
     admin
         .batch("SET GLOBAL innodb_force_primary_key = OFF")
         .unwrap();
@@ -174,10 +172,7 @@ fn a_log_of_statements_takes_changes_at_read_committed() {
         .batch("SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED; INSERT INTO t VALUES (1)")
         .unwrap();
     let replaced = target.record().settings["dbdyno.replaced_settings"].clone();
-    assert!(
-        replaced.contains("binlog_format = MIXED instead of STATEMENT"),
-        "{replaced}"
-    );
+    replaced.says("binlog_format = MIXED instead of STATEMENT");
     let mut script = target.open_script_session().unwrap();
     assert_eq!(shown(script.as_mut(), "binlog_format"), "STATEMENT");
 }
@@ -199,7 +194,7 @@ fn a_prepared_database_of_another_character_set_gets_dbdynos() {
         let odd = "SELECT count(*) FROM t WHERE pad = 'ROW\t3\\N\n''Ä\"\0'";
         assert_eq!(number(session.as_mut(), odd), 0, "{set}");
         let lengths = "SELECT sum(length(pad)) FROM t";
-        let bytes: usize = (0..10).map(|id| odd_text(id).len()).sum();
+        let bytes: usize = (0..10).map(|id| text(id).len()).sum();
         assert_eq!(number(session.as_mut(), lengths), bytes as i64, "{set}");
     }
 }

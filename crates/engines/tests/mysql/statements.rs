@@ -7,6 +7,7 @@ use engine::{Activity, Wanted};
 use local_server::LocalServer;
 
 use crate::activity::{ask, server};
+use testing::Says;
 
 fn activity(server: &LocalServer) -> Box<dyn Activity> {
     let socket = server.socket_path().display().to_string();
@@ -76,10 +77,7 @@ fn every_source_of_a_replica_is_told_without_its_password() {
     let table = table(activity.as_mut(), About::Replication);
     let rows = format!("{:?}", table.rows);
     assert_eq!(table.rows.len(), 2, "{table:#?}");
-    assert!(
-        rows.contains("src1") && rows.contains("receives: No"),
-        "{rows}"
-    );
+    rows.says_all(&["src1", "receives: No"]);
     assert_eq!(
         activity.load().unwrap().lag_s,
         None,

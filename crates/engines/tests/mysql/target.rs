@@ -7,6 +7,7 @@ use engine::{Cooled, Feature, Session, Target};
 
 use crate::common::*;
 use crate::networked::directory;
+use testing::Says;
 
 fn loaded(session: &mut dyn Session, table: &str, rows: i64) {
     session
@@ -21,10 +22,8 @@ fn loaded(session: &mut dyn Session, table: &str, rows: i64) {
 fn it_tells_what_it_is() {
     let target = local("&innodb_io_capacity=321");
     let record = target.record();
-    assert_eq!(
-        (record.name.as_str(), record.engine.as_str()),
-        ("mysql+local", "MariaDB")
-    );
+    assert_eq!(record.name.as_str(), "mysql+local");
+    assert_eq!(record.engine.as_str(), "MariaDB");
     assert!(record.engine_version.starts_with("10.") || record.engine_version.starts_with("11."));
     let settings = &record.settings;
     for (name, value) in [
@@ -167,13 +166,7 @@ fn a_secondary_schema_has_tables_of_the_same_names() {
     let tables = target.source().unwrap().tables().unwrap();
     let same = tables.iter().filter(|table| table.name == "dbdyno_same");
     assert_eq!(same.count(), 1);
-    assert!(
-        secondary
-            .snapshot()
-            .err()
-            .unwrap()
-            .contains("another database")
-    );
+    secondary.snapshot().err().unwrap().says("another database");
     // The server is the first target's as well, and outlives neither of them.
     drop((sessions, target));
     let mut session = secondary.open_session().unwrap();

@@ -2,7 +2,7 @@
 
 use std::io::{Read, Write};
 
-use engine::{ErrorKind, Replies, Request};
+use engine::{Replies, Request};
 
 use crate::certificates::{Authority, Valid};
 use crate::common::*;
@@ -33,30 +33,15 @@ fn url(networked: &Networked, host: &str, settings: &str) -> String {
     )
 }
 
-fn says(url: &str, what: &str) {
-    let error = refused(url);
-    assert_eq!(error.kind, ErrorKind::Unreachable, "{error}");
-    assert!(error.message.contains(what), "{url}: {error}");
-    assert!(!error.message.contains("hush"), "{error}");
-}
-
 #[test]
 fn everything_works_through_tls_alone() {
     let networked = server_of("");
-    says(&url(&networked, "127.0.0.1", ""), "sslmode=verify-full");
+    is_unreachable(&url(&networked, "127.0.0.1", ""), "sslmode=verify-full");
     let target = opened(&url(&networked, "localhost", FULL)).unwrap();
     let record = target.record();
     assert!(record.settings["dbdyno.tls"].starts_with("TLS 1.3"));
     let mut session = target.open_session().unwrap();
-    session
-        .batch("CREATE TABLE dbdyno_t (id BIGINT, pad VARCHAR(40))")
-        .unwrap();
-    assert_eq!(
-        session.bulk_load("dbdyno_t", &mut Rows(0..50_000)).unwrap(),
-        50_000
-    );
-    let all = ask(session.as_mut(), "SELECT * FROM dbdyno_t").unwrap();
-    assert_eq!(all.rows, 50_000);
+    loads_and_reads(session.as_mut(), 50_000);
     let long = ask(session.as_mut(), "SELECT repeat('x', 3000000)").unwrap();
     assert_eq!(long.rows, 1);
     // Without waiting, too.
@@ -92,16 +77,16 @@ fn servers_that_are_not_who_they_should_be_are_refused_in_a_sentence() {
     let strange = Authority::new("somebody else");
     let strangers = networked.file("strangers.crt", &strange.certificate);
     let unknown = format!("ssl-mode=VERIFY_CA&ssl-ca={}", strangers.display());
-    says(
+    is_unreachable(
         &url(&networked, "127.0.0.1", &unknown),
         "not from an authority",
     );
     networked.show(&networked.authority.issue(&["db1.example.com"], Valid::Now));
-    says(&url(&networked, "127.0.0.1", FULL), "not for \"127.0.0.1\"");
+    is_unreachable(&url(&networked, "127.0.0.1", FULL), "not for \"127.0.0.1\"");
     let by_authority = "sslmode=verify-ca&sslrootcert=ROOTS";
     opened(&url(&networked, "127.0.0.1", by_authority)).unwrap();
     networked.show(&networked.authority.issue(&["127.0.0.1"], Valid::Before));
-    says(
+    is_unreachable(
         &url(&networked, "127.0.0.1", FULL),
         "certificate has expired",
     );
@@ -123,7 +108,7 @@ fn a_client_proves_itself_by_its_certificate() {
         key.display()
     );
     opened(&url(&networked, "127.0.0.1", &with)).unwrap();
-    says(&url(&networked, "127.0.0.1", FULL), "Access denied");
+    is_unreachable(&url(&networked, "127.0.0.1", FULL), "Access denied");
 }
 
 /// A greeting without TLS, in front of somebody who wants the login.
@@ -148,7 +133,7 @@ fn who_takes_tls_away_hears_nothing() {
         "mysql://bench:hush@127.0.0.1:{}/dbdyno?sslmode=require",
         impostor.port
     );
-    says(&asked, "does not support TLS");
+    is_unreachable(&asked, "does not support TLS");
     assert_eq!(impostor.heard(), b"");
 }
 
@@ -168,5 +153,5 @@ fn a_password_signs_with_ed25519() {
     }
     opened(&url(&networked, "127.0.0.1", FULL)).unwrap();
     let wrong = url(&networked, "127.0.0.1", FULL).replace("hush", "wrong");
-    says(&wrong, "Access denied");
+    is_unreachable(&wrong, "Access denied");
 }

@@ -6,6 +6,7 @@ use archive::Unseen;
 use engine::{ErrorKind, Feature};
 
 use crate::common::*;
+use testing::Says;
 
 #[test]
 fn a_schema_that_is_not_ours_is_refused() {
@@ -62,13 +63,7 @@ fn a_secondary_schema_has_tables_of_the_same_names() {
     let tables = target.source().unwrap().tables().unwrap();
     let places: Vec<&str> = tables.iter().map(|table| table.schema.as_str()).collect();
     assert_eq!(places, ["dbdyno"]);
-    assert!(
-        secondary
-            .snapshot()
-            .err()
-            .unwrap()
-            .contains("did not start")
-    );
+    secondary.snapshot().err().unwrap().says("did not start");
     drop((sessions, secondary, target));
     let again = opened(&url_of(&server, "dbdyno", "?schema=dbdyno_more")).unwrap();
     let mut session = again.open_session().unwrap();

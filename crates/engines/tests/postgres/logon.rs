@@ -1,57 +1,13 @@
 //! Logging on: passwords, through a socket and over the network, and what cannot be done.
 
 use std::fs;
-use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream};
-use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
 use std::thread;
 
 use engine::ErrorKind;
 use engines::find;
 
 use crate::common::*;
-
-/// Carries connections over the network to a server that listens on a socket only.
-pub fn network_to(socket: PathBuf) -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = listener.local_addr().unwrap().port();
-    thread::spawn(move || {
-        for near in listener.incoming() {
-            let (near, far) = (near.unwrap(), UnixStream::connect(&socket).unwrap());
-            let back = (far.try_clone().unwrap(), near.try_clone().unwrap());
-            thread::spawn(move || carry(near, far));
-            thread::spawn(move || carry(back.0, back.1));
-        }
-    });
-    port
-}
-
-fn carry(mut from: impl Read, mut to: impl Write + Closes) {
-    let mut bytes = [0; 8192];
-    while let Ok(count @ 1..) = from.read(&mut bytes) {
-        if to.write_all(&bytes[..count]).is_err() {
-            break;
-        }
-    }
-    to.close();
-}
-
-trait Closes {
-    fn close(&self);
-}
-
-impl Closes for TcpStream {
-    fn close(&self) {
-        let _ = self.shutdown(std::net::Shutdown::Both);
-    }
-}
-
-impl Closes for UnixStream {
-    fn close(&self) {
-        let _ = self.shutdown(std::net::Shutdown::Both);
-    }
-}
+use testing::Says;
 
 #[test]
 fn passwords_are_asked_for_checked_and_never_shown() {
@@ -73,24 +29,18 @@ fn passwords_are_asked_for_checked_and_never_shown() {
     session.batch("SELECT pg_reload_conf()").unwrap();
     drop(session);
     drop(target);
-    let port = network_to(server.socket_path());
+    let port = port_of(server.socket_path());
     let url = |user: &str| format!("postgres://{user}@127.0.0.1:{port}/postgres");
 
     wait_for_the_rules(&url("scram:wrong"));
     let error = refused(&url("scram:wr0ng"));
     assert_eq!(error.kind, ErrorKind::Unreachable);
-    assert!(
-        error.message.contains("28P01") && error.message.contains("check the password"),
-        "{error}"
-    );
+    error.message.says_all(&["28P01", "check the password"]);
     assert!(!error.message.contains("wr0ng"), "{error}");
     let error = refused(&url("scram"));
     assert!(error.message.contains("$PGPASSWORD"), "{error}");
     let error = refused(&url("nobody:x"));
-    assert!(
-        error.message.contains("28000") && error.message.contains("TLS"),
-        "{error}"
-    );
+    error.message.says_all(&["28000", "TLS"]);
 
     // The schema is another role's, also for a superuser.
     let right = url("scram:s%25cr%40t%2F%3F%3A");
@@ -104,19 +54,7 @@ fn passwords_are_asked_for_checked_and_never_shown() {
     );
     assert!(!format!("{record:?}").contains("cr@t"));
     let mut session = target.open_session().unwrap();
-    session
-        .batch("CREATE TABLE dbdyno_t (id BIGINT, pad TEXT)")
-        .unwrap();
-    assert_eq!(
-        session.bulk_load("dbdyno_t", &mut Rows(0..20_000)).unwrap(),
-        20_000
-    );
-    assert_eq!(
-        ask(session.as_mut(), "SELECT * FROM dbdyno_t")
-            .unwrap()
-            .rows,
-        20_000
-    );
+    loads_and_reads(session.as_mut(), 20_000);
     drop(session);
     drop(target);
     opened(&format!("{}?schema=of_old", url("old:digest"))).unwrap();
@@ -135,35 +73,18 @@ fn wait_for_the_rules(wrong: &str) {
 
 #[test]
 fn places_without_a_server_say_so() {
-    let error = refused("postgres://u@%2Fnowhere/d");
-    assert_eq!(error.kind, ErrorKind::Unreachable);
-    assert!(error.message.contains("/nowhere/.s.PGSQL.5432"), "{error}");
-    let free = TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap()
-        .port();
-    let error = refused(&format!("postgres://u:secret@127.0.0.1:{free}/d"));
-    assert!(error.message.contains("cannot reach"), "{error}");
-    assert!(!error.message.contains("secret"), "{error}");
+    is_unreachable("postgres://u@%2Fnowhere/d", "/nowhere/.s.PGSQL.5432");
+    let port = free_port();
+    let nobody = format!("postgres://u:hush@127.0.0.1:{port}/d");
+    is_unreachable(&nobody, "cannot reach");
 }
 
 /// Something that speaks another protocol is no server, and no reason to wait for ever.
 #[test]
 fn another_protocol_is_refused() {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = listener.local_addr().unwrap().port();
-    thread::spawn(move || {
-        let (mut near, _) = listener.accept().unwrap();
-        let mut bytes = [0; 64];
-        let _ = near.read(&mut bytes);
-        let _ = near.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n");
-    });
-    let error = refused(&format!("postgres://u@127.0.0.1:{port}/d"));
-    assert!(
-        error.message.contains("not PostgreSQL's protocol") || error.message.contains("bytes"),
-        "{error}"
-    );
+    let port = port_of_another_protocol(b"HTTP/1.1 400 Bad Request\r\n\r\n");
+    let message = refused(&format!("postgres://u@127.0.0.1:{port}/d")).message;
+    assert!(message.contains("not PostgreSQL's protocol") || message.contains("bytes"));
 }
 
 #[test]

@@ -19,7 +19,6 @@ fn space_of(session: &mut dyn Session, relation: &str) -> String {
     rows[0][0].clone().unwrap()
 }
 
-/// Files below a directory.
 fn files(directory: &Path) -> usize {
     let entries = fs::read_dir(directory).unwrap().flatten();
     let count = |path: &Path| if path.is_dir() { files(path) } else { 1 };

@@ -1,7 +1,5 @@
 //! Settings of a running server in the sessions that are measured, and nowhere else.
 
-use engine::ErrorKind;
-
 use crate::common::*;
 use crate::pgbouncer::Pooler;
 
@@ -98,18 +96,8 @@ fn what_no_session_can_set_is_refused_by_name_with_what_to_do() {
         ),
     ];
     for (user, setting, says, of_server) in cases {
-        let error = refused(&url_of(&server, user, &format!("?{setting}")));
-        assert_eq!(error.kind, ErrorKind::Statement, "{setting}: {error}");
-        assert!(error.message.contains(says), "{setting}: {error}");
-        let name = setting.split('=').next().unwrap().to_ascii_lowercase();
-        assert!(error.message.contains(&name), "{setting}: {error}");
-        assert_eq!(
-            error
-                .message
-                .contains("compare a run before with one after"),
-            of_server,
-            "{error}"
-        );
+        let url = url_of(&server, user, &format!("?{setting}"));
+        cannot_be_set(&url, setting, says, of_server);
     }
 }
 

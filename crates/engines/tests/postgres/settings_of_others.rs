@@ -8,6 +8,7 @@ use engines::{inspect, open_observed};
 use local_server::LocalServer;
 
 use crate::common::*;
+use testing::Says;
 
 fn shown(session: &mut dyn Session, name: &str) -> String {
     let rows = session.texts(&format!("SHOW {name}")).unwrap();
@@ -109,10 +110,7 @@ fn what_would_end_a_session_is_lifted_in_every_session() {
     activity.look().unwrap();
     let record = target.record().settings;
     let replaced = &record["dbdyno.replaced_settings"];
-    assert!(
-        replaced.contains("idle_session_timeout = 0 instead of 2s (ALTER DATABASE postgres)"),
-        "{replaced}"
-    );
+    replaced.says("idle_session_timeout = 0 instead of 2s (ALTER DATABASE postgres)");
 }
 
 /// Waits until a session that begins has it, because a server takes a moment to read its configuration again.
@@ -126,20 +124,13 @@ fn is_read_only(server: &LocalServer, expected: &str) {
 fn a_role_database_or_server_that_is_read_only_is_not_written_to() {
     let server = server();
     let here = url_of(&server, "dbdyno", "");
-    for (set, lift) in [
-        (
-            "ALTER ROLE dbdyno SET default_transaction_read_only = on",
-            "ALTER ROLE dbdyno SET default_transaction_read_only = off",
-        ),
-        (
-            "ALTER DATABASE postgres SET default_transaction_read_only = on",
-            "ALTER DATABASE postgres SET default_transaction_read_only = off",
-        ),
-        (
-            "ALTER SYSTEM SET default_transaction_read_only = on; SELECT pg_reload_conf()",
-            "ALTER SYSTEM SET default_transaction_read_only = off; SELECT pg_reload_conf()",
-        ),
-    ] {
+    for (set, lift) in testing::rows(
+        "
+            ALTER ROLE dbdyno SET default_transaction_read_only = on => ALTER ROLE dbdyno SET default_transaction_read_only = off
+            ALTER DATABASE postgres SET default_transaction_read_only = on => ALTER DATABASE postgres SET default_transaction_read_only = off
+            ALTER SYSTEM SET default_transaction_read_only = on; SELECT pg_reload_conf() => ALTER SYSTEM SET default_transaction_read_only = off; SELECT pg_reload_conf()
+        ",
+    ) {
         psql(&server, set);
         is_read_only(&server, "on");
         let why = opened(&here).unwrap().read_only().unwrap();

@@ -3,7 +3,7 @@
 use engine::{Cooled, Feature, Session};
 
 use crate::common::*;
-use crate::logon::network_to;
+use testing::Says;
 
 #[test]
 fn what_sessions_do_is_counted() {
@@ -77,15 +77,11 @@ fn threads_and_settings_are_those_of_the_session() {
             &format!("SELECT current_setting('{name}')::int"),
         )
     };
-    assert_eq!(
-        (target.threads(), setting("max_parallel_workers_per_gather")),
-        (1, 0)
-    );
+    assert_eq!(target.threads(), 1);
+    assert_eq!(setting("max_parallel_workers_per_gather"), 0);
     target.set_threads(3).unwrap();
-    assert_eq!(
-        (target.threads(), setting("max_parallel_workers_per_gather")),
-        (3, 2)
-    );
+    assert_eq!(target.threads(), 3);
+    assert_eq!(setting("max_parallel_workers_per_gather"), 2);
     assert_eq!(setting("max_parallel_maintenance_workers"), 2);
     workers_really_start(&target);
     assert!(target.set_threads(0).is_err());
@@ -98,10 +94,8 @@ fn threads_and_settings_are_those_of_the_session() {
     ask(session.as_mut(), "SELECT pg_sleep(0.05)::text").unwrap();
     drop(session);
     let record = target.record();
-    assert_eq!(
-        (record.name.as_str(), record.engine.as_str()),
-        ("postgres+local", "PostgreSQL")
-    );
+    assert_eq!(record.name.as_str(), "postgres+local");
+    assert_eq!(record.engine.as_str(), "PostgreSQL");
     assert!(record.engine_version.starts_with("15."));
     for (name, value) in [
         ("work_mem", "8MB"),
@@ -166,10 +160,7 @@ fn a_table_larger_than_the_memory_is_read_from_the_device_twice() {
     // SAFETY: asks the kernel for a number.
     if unsafe { libc::geteuid() } != 0 && std::env::var_os("DBDYNO_CGROUP").is_none() {
         let message = refused(url).message;
-        assert!(
-            message.contains("cannot limit the server's memory"),
-            "{message}"
-        );
+        message.says("cannot limit the server's memory");
         testing::skip!("{message}");
     }
     const TABLE_BYTES: i64 = 400 << 20;
@@ -232,13 +223,12 @@ fn the_servers_first_process_is_found() {
     assert_eq!(target.server_process(), Some(Ok(server.pid().unwrap())));
     drop(target);
 
-    let port = network_to(server.socket_path());
+    let port = port_of(server.socket_path());
     let target = opened(&format!("postgres://dbdyno@127.0.0.1:{port}/postgres")).unwrap();
     let reason = target.server_process().unwrap().unwrap_err();
     assert!(reason.contains("tunnel"), "{reason}");
 }
 
-/// Bytes that a process had the device read.
 fn read_bytes(pid: i64) -> i64 {
     let io = std::fs::read_to_string(format!("/proc/{pid}/io")).unwrap();
     let line = io

@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
-use engine::{ErrorKind, Replies, Request, Sent};
+use engine::{Replies, Request, Sent};
 
 use crate::certificates::{Authority, Issued, Valid, self_signed};
 use crate::common::*;
 use crate::networked::Networked;
+use testing::Says;
 
 /// Lets nobody in without TLS.
 const TLS_ALONE: &str = "hostssl all all 127.0.0.1/32 scram-sha-256";
@@ -47,26 +48,13 @@ const FULL: &str = "sslmode=verify-full&sslrootcert=ROOTS";
 fn everything_works_through_tls_alone() {
     let networked = server_of("15");
     let plain = refused(&url(&networked, "localhost", ""));
-    assert!(
-        plain.message.contains("28000") && plain.message.contains("sslmode=verify-full"),
-        "{plain}"
-    );
+    plain.message.says_all(&["28000", "sslmode=verify-full"]);
     let target = opened(&url(&networked, "localhost", FULL)).unwrap();
     let record = target.record();
     assert!(record.settings["dbdyno.tls"].starts_with("TLS 1.3"));
     let mut session = target.open_session().unwrap();
-    session
-        .batch("CREATE TABLE dbdyno_t (id BIGINT, pad TEXT)")
-        .unwrap();
     // Records of several sizes in both directions, and many of them.
-    assert_eq!(
-        session
-            .bulk_load("dbdyno_t", &mut Rows(0..100_000))
-            .unwrap(),
-        100_000
-    );
-    let all = ask(session.as_mut(), "SELECT * FROM dbdyno_t").unwrap();
-    assert_eq!(all.rows, 100_000);
+    loads_and_reads(session.as_mut(), 100_000);
     let long = "SELECT length(string_agg(pad, '')) FROM dbdyno_t";
     assert!(number(session.as_mut(), long) > 1_000_000);
     assert_eq!(
@@ -132,12 +120,12 @@ fn servers_that_are_not_who_they_should_be_are_refused_in_a_sentence() {
 
     // An authority that nobody named.
     let unknown = format!("sslmode=verify-full&sslrootcert={strangers}");
-    says(
+    is_unreachable(
         &url(&networked, "localhost", &unknown),
         "not from an authority in sslrootcert",
     );
     let checked = format!("sslmode=require&sslrootcert={strangers}");
-    says(
+    is_unreachable(
         &url(&networked, "localhost", &checked),
         "not from an authority in sslrootcert",
     );
@@ -145,26 +133,26 @@ fn servers_that_are_not_who_they_should_be_are_refused_in_a_sentence() {
 
     // Another name; an address is one as well.
     networked.show(&networked.authority.issue(&["db1.example.com"], Valid::Now));
-    says(&full, "not for \"localhost\" but for");
-    says(&url(&networked, "127.0.0.1", FULL), "not for \"127.0.0.1\"");
+    is_unreachable(&full, "not for \"localhost\" but for");
+    is_unreachable(&url(&networked, "127.0.0.1", FULL), "not for \"127.0.0.1\"");
     opened(&by_authority).unwrap();
 
     // Another time.
     networked.show(&networked.authority.issue(&["localhost"], Valid::Before));
-    says(&full, "certificate has expired");
-    says(&by_authority, "certificate has expired");
+    is_unreachable(&full, "certificate has expired");
+    is_unreachable(&by_authority, "certificate has expired");
     opened(&anybody).unwrap();
     networked.show(&networked.authority.issue(&["localhost"], Valid::After));
-    says(&full, "not valid yet");
+    is_unreachable(&full, "not valid yet");
 
     // One that nobody signed, which a user can name as the only one that counts.
     let own = self_signed(&["localhost"], Valid::Now);
     networked.show(&own);
     let listed = networked.file("own.crt", &own.certificate);
     let listed = format!("sslmode=verify-full&sslrootcert={}", listed.display());
-    says(&full, "cannot be used");
+    is_unreachable(&full, "cannot be used");
     opened(&url(&networked, "localhost", &listed)).unwrap();
-    says(
+    is_unreachable(
         &url(&networked, "127.0.0.1", &listed),
         "not for \"127.0.0.1\"",
     );
@@ -172,7 +160,7 @@ fn servers_that_are_not_who_they_should_be_are_refused_in_a_sentence() {
     networked.show(&old);
     let listed = networked.file("old.crt", &old.certificate);
     let listed = format!("sslmode=verify-ca&sslrootcert={}", listed.display());
-    says(
+    is_unreachable(
         &url(&networked, "localhost", &listed),
         "certificate has expired",
     );
@@ -190,7 +178,7 @@ fn a_certificate_of_version_1_does_where_none_is_checked() {
     opened(&url(&networked, "localhost", bound)).unwrap();
     for mode in ["verify-ca", "verify-full"] {
         let checked = format!("sslmode={mode}&sslrootcert={}", listed.display());
-        says(&url(&networked, "localhost", &checked), "version 3");
+        is_unreachable(&url(&networked, "localhost", &checked), "version 3");
     }
     sql(
         &networked,
@@ -226,16 +214,9 @@ fn tls_may_be_left_to_the_server() {
     assert!(tls(&bench).is_some());
     sql(&networked, "ALTER SYSTEM SET ssl = off");
     sql(&networked, "SELECT pg_reload_conf(), pg_sleep(1)");
-    says(&bench, "clear-text password");
+    is_unreachable(&bench, "clear-text password");
     assert_eq!(tls(&other), None);
-    says(&other.replace("prefer", "require"), "does not support TLS");
-}
-
-fn says(url: &str, what: &str) {
-    let error = refused(url);
-    assert_eq!(error.kind, ErrorKind::Unreachable, "{error}");
-    assert!(error.message.contains(what), "{url}: {error}");
-    assert!(!error.message.contains("hush"), "{error}");
+    is_unreachable(&other.replace("prefer", "require"), "does not support TLS");
 }
 
 #[test]
@@ -254,12 +235,12 @@ fn a_client_proves_itself_by_its_certificate() {
         )
     };
     opened(&url(&networked, "localhost", &with(&certificate, &key))).unwrap();
-    says(&url(&networked, "localhost", FULL), "certificate");
+    is_unreachable(&url(&networked, "localhost", FULL), "certificate");
 
     let somebody = networked.authority.issue(&["somebody"], Valid::Now);
     let other = networked.file("other.crt", &somebody.certificate);
     let other_key = networked.private("other.key", &somebody.key);
-    says(
+    is_unreachable(
         &url(&networked, "localhost", &with(&other, &other_key)),
         "28000",
     );
@@ -267,7 +248,7 @@ fn a_client_proves_itself_by_its_certificate() {
     let strange = Authority::new("somebody else").issue(&["bench"], Valid::Now);
     let strangers = networked.file("strange.crt", &strange.certificate);
     let strange_key = networked.private("strange.key", &strange.key);
-    says(
+    is_unreachable(
         &url(&networked, "localhost", &with(&strangers, &strange_key)),
         "refused dbdyno's client certificate",
     );
@@ -287,5 +268,5 @@ fn a_client_proves_itself_by_its_certificate() {
 fn a_server_before_17_does_not_take_tls_at_once() {
     let networked = server_of("15");
     let direct = format!("{FULL}&sslnegotiation=direct");
-    says(&url(&networked, "localhost", &direct), "PostgreSQL 17");
+    is_unreachable(&url(&networked, "localhost", &direct), "PostgreSQL 17");
 }

@@ -19,7 +19,6 @@ fn at_work(target: &dyn Target, statements: &'static str) -> JoinHandle<()> {
     std::thread::spawn(move || session.batch(statements).unwrap())
 }
 
-/// Sessions of a class on average.
 fn sessions(tally: &Tally, class: WaitClass) -> f64 {
     let of_class = tally.sessions.iter().filter(|((c, _), _)| *c == class);
     of_class.map(|(_, weight)| weight).sum()
@@ -218,17 +217,22 @@ fn what_was_done_until_the_end_is_told_though_the_session_has_ended() {
     let target = local(LOADED);
     let mut watch = target.watch().unwrap().unwrap();
     let mut session = target.open_session().unwrap();
+    let before = Instant::now();
     watch.begin().unwrap();
     let begin = Instant::now();
     session.batch("SELECT pg_sleep(0.5)").unwrap();
     let asleep_s = begin.elapsed().as_secs_f64();
     drop(session);
     let mut tally = Tally::default();
+    let shortest_s = begin.elapsed().as_secs_f64();
     assert!(watch.last_look(&mut tally).unwrap());
-    let slept_s = sessions(&tally, WaitClass::Other) * begin.elapsed().as_secs_f64();
+    let longest_s = before.elapsed().as_secs_f64();
+    // The server's moments lie between question and answer, so its average is over one of these times.
+    let sleeping = sessions(&tally, WaitClass::Other);
+    assert!(sleeping * longest_s >= 0.4, "{longest_s}: {tally:?}");
     assert!(
-        (0.4..asleep_s + 0.1).contains(&slept_s),
-        "{slept_s} {tally:?}"
+        sleeping * shortest_s < asleep_s + 0.1,
+        "{shortest_s}: {tally:?}"
     );
 }
 
@@ -257,10 +261,8 @@ fn without_it_looks_are_as_ever_and_say_why() {
     let plain = local("");
     let mut session = plain.open_session().unwrap();
     let watch = plain.watch().unwrap().unwrap();
-    assert_eq!(
-        (watch.source().as_str(), watch.samples()),
-        ("pg_stat_activity", None)
-    );
+    assert_eq!(watch.source().as_str(), "pg_stat_activity");
+    assert_eq!(watch.samples(), None);
     let none = "SELECT count(*) FROM pg_extension WHERE extname = 'pg_wait_sampling'";
     assert_eq!(number(session.as_mut(), none), 0);
     for (setting, why) in [

@@ -17,9 +17,7 @@ use rcgen::{
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Valid {
     Now,
-    /// It has expired.
     Before,
-    /// Its time has not come.
     After,
 }
 

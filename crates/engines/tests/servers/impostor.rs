@@ -22,7 +22,6 @@ pub struct Impostor {
 }
 
 impl Impostor {
-    /// Answers one connection.
     pub fn answers(answer: impl FnOnce(TcpStream) -> Vec<u8> + Send + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();

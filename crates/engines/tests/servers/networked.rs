@@ -130,7 +130,6 @@ impl Networked {
         }
     }
 
-    /// The file with the certificate of its authority.
     pub fn roots(&self) -> PathBuf {
         self.files.path().join("ca.crt")
     }

@@ -69,7 +69,6 @@ impl Pooler {
         pooler
     }
 
-    /// Where its socket is.
     pub fn socket_directory(&self) -> &Path {
         self.directory.path()
     }

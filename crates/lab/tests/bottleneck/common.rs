@@ -4,8 +4,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use archive::{EventClass, Figures, HeldBack, Remark, Resource, TimedEvent};
-use engine::{Session, Target};
+use engine::{Session, Target, Value};
 use host::{HostWatch, Stack};
+use lab::bottleneck::NAMED_PCT_MIN;
 use lab::programs::programs_of;
 use lab::session_sampler::SessionSampler;
 use lab::wait_profile::WaitProfile;
@@ -14,6 +15,7 @@ use testing::Shared;
 
 use crate::bystanders::{Accounts, Used};
 use crate::delays::Delays;
+use crate::way::ONE_WAY;
 
 static TURN: Mutex<()> = Mutex::new(());
 static GO_ON: AtomicBool = AtomicBool::new(false);
@@ -204,6 +206,63 @@ pub fn drive(
         judged.held_back.bottleneck, judged.events, judged.note, judged.used
     );
     judged
+}
+
+/// Jobs that repeat a query.
+pub fn repeat(
+    target: &Arc<dyn Target>,
+    jobs: u32,
+    seconds: f64,
+    think_ms: u64,
+    sql: &str,
+) -> Judged {
+    drive(target, jobs, seconds, think_ms, |session, _| {
+        let query = session.prepare(sql)?;
+        Ok(Box::new(move |session, _| {
+            session.fetch(query, &[]).map(drop)
+        }))
+    })
+}
+
+/// Jobs that commit a row each time.
+pub fn commits(target: &Arc<dyn Target>, jobs: u32) -> Judged {
+    let mut session = target.open_session().unwrap();
+    let made = "DROP TABLE IF EXISTS log; CREATE TABLE log (job INT, n BIGINT)";
+    session.batch(made).unwrap();
+    let judged = drive(target, jobs, 1.5, 0, |session, job| {
+        let insert = session.prepare("INSERT INTO log VALUES (?, ?)")?;
+        let work: Work = Box::new(move |session, index| {
+            let values = [Value::Int(i64::from(job)), Value::Int(index as i64)];
+            session.begin()?;
+            session.execute(insert, &values)?;
+            session.commit()
+        });
+        Ok(work)
+    });
+    session.batch("DROP TABLE log").unwrap();
+    judged
+}
+
+/// The rest is work and wake-ups, of any size on this machine, and no network.
+pub fn do_not_wait_for_the_log(judged: &Judged) {
+    let wrong = [Resource::LogSync, Resource::Device, Resource::Network];
+    assert!(!wrong.contains(&judged.resource()), "{judged:#?}");
+    assert!(judged.share_pct("log sync") < NAMED_PCT_MIN, "{judged:#?}");
+}
+
+/// Pages are read from the device, by the counts of the engine and of the kernel.
+pub fn are_reads_of_the_device(judged: &Judged) {
+    judged.assert(Resource::Device);
+    let figures = &judged.figures;
+    assert!(figures.engine_read_iops.unwrap() > 0.0 && figures.read_iops.unwrap() > 0.0);
+    assert!(judged.held_back.wait_histograms[0].counts.is_none());
+    assert!(!judged.held_back.wait_histograms[0].remark.is_empty());
+}
+
+pub fn wait_for_the_network(target: &Arc<dyn Target>) {
+    let judged = repeat(target, 2, 1.5, 0, "SELECT 1");
+    judged.assert(Resource::Network);
+    assert!(judged.round_trip.unwrap() >= 2 * ONE_WAY, "{judged:#?}");
 }
 
 pub fn burn(time: Duration) {

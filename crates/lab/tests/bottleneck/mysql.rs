@@ -8,9 +8,10 @@ use lab::bottleneck::NAMED_PCT_MIN;
 use local_server::LocalServer;
 
 use crate::common::{
-    Judged, Work, drive, more_than_processors, my_turn, my_turn_on, open, working_client,
+    Judged, Work, are_reads_of_the_device, commits, do_not_wait_for_the_log, drive,
+    more_than_processors, my_turn, my_turn_on, open, repeat, wait_for_the_network, working_client,
 };
-use crate::way::{ONE_WAY, long_way_to};
+use crate::way::long_way_to;
 
 /// The buffers hold all that these tests touch, including the undo pages of quick commits.
 pub const SERVER: &str = "mysql+local:?innodb_buffer_pool_size=96M&innodb_log_file_size=64M";
@@ -27,12 +28,13 @@ fn counted(judged: &Judged, class: &str) -> f64 {
 #[test]
 fn processors_that_are_all_busy_with_the_jobs() {
     let (_turn, target) = my_turn_on(SERVER);
-    let judged = drive(&target, more_than_processors(), 1.5, 0, |session, _| {
-        let loops = session.prepare("SELECT benchmark(300000, crc32('x'))")?;
-        Ok(Box::new(move |session, _| {
-            session.fetch(loops, &[]).map(drop)
-        }))
-    });
+    let judged = repeat(
+        &target,
+        more_than_processors(),
+        1.5,
+        0,
+        "SELECT benchmark(300000, crc32('x'))",
+    );
     judged.assert(Resource::Cpu);
     assert!(judged.share_pct("CPU") > 0.0, "{judged:#?}");
 }
@@ -84,25 +86,6 @@ fn a_table_that_somebody_has_locked() {
     judged.assert_says("metadata lock");
 }
 
-fn commits(target: &Arc<dyn Target>, jobs: u32) -> Judged {
-    let mut session = target.open_session().unwrap();
-    session
-        .batch("DROP TABLE IF EXISTS log; CREATE TABLE log (job INT, n BIGINT)")
-        .unwrap();
-    let judged = drive(target, jobs, 1.5, 0, |session, job| {
-        let insert = session.prepare("INSERT INTO log VALUES (?, ?)")?;
-        let work: Work = Box::new(move |session, index| {
-            let values = [Value::Int(i64::from(job)), Value::Int(index as i64)];
-            session.begin()?;
-            session.execute(insert, &values)?;
-            session.commit()
-        });
-        Ok(work)
-    });
-    session.batch("DROP TABLE log").unwrap();
-    judged
-}
-
 #[test]
 fn commits_that_all_wait_for_a_slow_log() {
     let (turn, target) = my_turn_on(SERVER);
@@ -121,10 +104,7 @@ fn commits_to_a_log_that_costs_nothing_wait_for_something_else() {
     let (turn, target) = my_turn_on(SERVER);
     turn.free_log();
     let judged = commits(&target, 1);
-    let named = judged.resource();
-    let wrong = [Resource::LogSync, Resource::Device, Resource::Network];
-    assert!(!wrong.contains(&named), "{judged:#?}");
-    assert!(judged.share_pct("log sync") < NAMED_PCT_MIN, "{judged:#?}");
+    do_not_wait_for_the_log(&judged);
 }
 
 /// 26 rows per page: 1,400 pages, 90 MB, of which the buffer pool holds 24 and the page cache none.
@@ -156,15 +136,11 @@ fn random_reads_of_a_table_that_comes_slowly_from_the_device() {
         });
         Ok(work)
     });
-    judged.assert(Resource::Device);
+    are_reads_of_the_device(&judged);
     assert!(
         counted(&judged, "data read") >= NAMED_PCT_MIN,
         "{judged:#?}"
     );
-    let figures = &judged.figures;
-    assert!(figures.engine_read_iops.unwrap() > 0.0 && figures.read_iops.unwrap() > 0.0);
-    assert!(judged.held_back.wait_histograms[0].counts.is_none());
-    assert!(!judged.held_back.wait_histograms[0].remark.is_empty());
 }
 
 /// Most pages come by read-ahead, for which the session waits without the server reporting it.
@@ -173,12 +149,13 @@ fn a_scan_of_a_table_that_comes_slowly_from_the_device_is_not_work() {
     let (turn, target) = my_turn_on(SMALL_BUFFERS);
     make_a_large_table(&target);
     turn.slow_reads(Duration::from_millis(5));
-    let judged = drive(&target, 1, 1.5, 0, |session, _| {
-        let scan = session.prepare("SELECT count(*) FROM big WHERE filler LIKE 'y%'")?;
-        Ok(Box::new(move |session, _| {
-            session.fetch(scan, &[]).map(drop)
-        }))
-    });
+    let judged = repeat(
+        &target,
+        1,
+        1.5,
+        0,
+        "SELECT count(*) FROM big WHERE filler LIKE 'y%'",
+    );
     let waits_pct = judged.share_pct("data read") + judged.share_pct("wait");
     assert!(waits_pct > judged.share_pct("CPU"), "{judged:#?}");
 }
@@ -208,25 +185,13 @@ fn a_long_way_between_driver_and_server() {
     let target = open(&format!(
         "mysql://far:away@127.0.0.1:{port}/dbdyno?others=allow"
     ));
-    let judged = drive(&target, 2, 1.5, 0, |session, _| {
-        let one = session.prepare("SELECT 1")?;
-        Ok(Box::new(move |session, _| {
-            session.fetch(one, &[]).map(drop)
-        }))
-    });
-    judged.assert(Resource::Network);
-    assert!(judged.round_trip.unwrap() >= 2 * ONE_WAY, "{judged:#?}");
+    wait_for_the_network(&target);
 }
 
 #[test]
 fn sleeping_sessions() {
     let (_turn, target) = my_turn_on(SERVER);
-    let judged = drive(&target, 2, 1.5, 0, |session, _| {
-        let sleep = session.prepare("SELECT sleep(0.2)")?;
-        Ok(Box::new(move |session, _| {
-            session.fetch(sleep, &[]).map(drop)
-        }))
-    });
+    let judged = repeat(&target, 2, 1.5, 0, "SELECT sleep(0.2)");
     judged.assert(Resource::OtherWait);
     judged.assert_says("User sleep");
 }
@@ -234,12 +199,7 @@ fn sleeping_sessions() {
 #[test]
 fn nothing_on_an_idle_server() {
     let (_turn, target) = my_turn_on(SERVER);
-    let judged = drive(&target, 2, 2.0, 900, |session, _| {
-        let one = session.prepare("SELECT 1")?;
-        Ok(Box::new(move |session, _| {
-            session.fetch(one, &[]).map(drop)
-        }))
-    });
+    let judged = repeat(&target, 2, 2.0, 900, "SELECT 1");
     judged.assert(Resource::None);
     judged.assert_says("paused");
     assert!(judged.note.unwrap().to_string().contains("process list"));

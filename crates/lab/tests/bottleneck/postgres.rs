@@ -3,14 +3,15 @@ use std::time::Duration;
 
 use ::postgres::local::PostgresServer;
 use archive::{BackgroundEvent, Resource};
-use engine::{Target, Value};
-use lab::bottleneck::NAMED_PCT_MIN;
+use engine::Value;
 use local_server::LocalServer;
 
 use crate::common::{
-    Judged, Work, drive, more_than_processors, my_turn, my_turn_on, open, working_client,
+    Judged, Work, are_reads_of_the_device, commits, do_not_wait_for_the_log, drive,
+    more_than_processors, my_turn, my_turn_on, open, repeat, wait_for_the_network, working_client,
 };
-use crate::way::{ONE_WAY, long_way_to};
+use crate::way::long_way_to;
+use testing::Says;
 
 /// The buffers are too small for the table of the reads.
 pub const SERVER: &str = "postgres+local:?shared_buffers=16MB";
@@ -19,28 +20,20 @@ const COUNTING: &str = "postgres+local:?version=15&shared_preload_libraries=pg_w
 #[test]
 fn processors_that_are_all_busy_with_the_jobs() {
     busy_processors(SERVER);
-}
-
-#[test]
-fn processors_that_are_all_busy_as_the_server_counts_it() {
     let judged = busy_processors(COUNTING);
-    assert!(
-        judged
-            .note
-            .unwrap()
-            .to_string()
-            .contains("from pg_wait_sampling_profile,")
-    );
+    let note = judged.note.unwrap().to_string();
+    note.says("from pg_wait_sampling_profile,");
 }
 
 fn busy_processors(server: &str) -> Judged {
     let (_turn, target) = my_turn_on(server);
-    let judged = drive(&target, more_than_processors(), 1.5, 0, |session, _| {
-        let loops = session.prepare("SELECT sum(n % 7) FROM generate_series(1, 200000) n")?;
-        Ok(Box::new(move |session, _| {
-            session.fetch(loops, &[]).map(drop)
-        }))
-    });
+    let judged = repeat(
+        &target,
+        more_than_processors(),
+        1.5,
+        0,
+        "SELECT sum(n % 7) FROM generate_series(1, 200000) n",
+    );
     judged.assert(Resource::Cpu);
     assert!(judged.events[0].event.contains("CPU"));
     judged
@@ -49,10 +42,6 @@ fn busy_processors(server: &str) -> Judged {
 #[test]
 fn a_row_that_all_jobs_update() {
     row_of_all_jobs(SERVER);
-}
-
-#[test]
-fn a_row_that_all_jobs_update_as_the_server_counts_it() {
     row_of_all_jobs(COUNTING);
 }
 
@@ -79,31 +68,12 @@ fn row_of_all_jobs(server: &str) {
     session.batch("DROP TABLE one").unwrap();
 }
 
-fn commits(target: &Arc<dyn Target>) -> Judged {
-    let mut session = target.open_session().unwrap();
-    session
-        .batch("DROP TABLE IF EXISTS log; CREATE TABLE log (job int, n bigint)")
-        .unwrap();
-    let judged = drive(target, 4, 1.5, 0, |session, job| {
-        let insert = session.prepare("INSERT INTO log VALUES (?, ?)")?;
-        let work: Work = Box::new(move |session, index| {
-            let values = [Value::Int(i64::from(job)), Value::Int(index as i64)];
-            session.begin()?;
-            session.execute(insert, &values)?;
-            session.commit()
-        });
-        Ok(work)
-    });
-    session.batch("DROP TABLE log").unwrap();
-    judged
-}
-
 #[test]
 fn commits_that_all_wait_for_a_slow_log() {
     let (turn, target) = my_turn_on(SERVER);
     let sync = Duration::from_millis(25);
     turn.slow_log(sync);
-    let judged = commits(&target);
+    let judged = commits(&target, 4);
     judged.assert(Resource::LogSync);
     let background = &judged.held_back.background_events;
     let syncs = background.iter().find(|e| e.event == "log syncs");
@@ -116,11 +86,8 @@ fn commits_that_all_wait_for_a_slow_log() {
 fn commits_to_a_log_that_costs_nothing_wait_for_something_else() {
     let (turn, target) = my_turn_on(SERVER);
     turn.free_log();
-    let judged = commits(&target);
-    let named = judged.resource();
-    let wrong = [Resource::LogSync, Resource::Device, Resource::Network];
-    assert!(!wrong.contains(&named), "{judged:#?}");
-    assert!(judged.share_pct("log sync") < NAMED_PCT_MIN, "{judged:#?}");
+    let judged = commits(&target, 4);
+    do_not_wait_for_the_log(&judged);
 }
 
 #[test]
@@ -150,11 +117,7 @@ fn random_reads_of_a_table_that_comes_slowly_from_the_device() {
         });
         Ok(work)
     });
-    judged.assert(Resource::Device);
-    let figures = &judged.figures;
-    assert!(figures.engine_read_iops.unwrap() > 0.0 && figures.read_iops.unwrap() > 0.0);
-    assert!(judged.held_back.wait_histograms[0].counts.is_none());
-    assert!(!judged.held_back.wait_histograms[0].remark.is_empty());
+    are_reads_of_the_device(&judged);
     session.batch("DROP TABLE big").unwrap();
 }
 
@@ -189,14 +152,10 @@ fn a_page_that_somebody_holds() {
 
 #[test]
 fn a_client_that_works_itself() {
-    let (_turn, target) = my_turn_on(SERVER);
-    working_client(&target);
-}
-
-#[test]
-fn a_client_that_works_itself_as_the_server_counts_it() {
-    let (_turn, target) = my_turn_on(COUNTING);
-    working_client(&target);
+    for server in [SERVER, COUNTING] {
+        let (_turn, target) = my_turn_on(server);
+        working_client(&target);
+    }
 }
 
 #[test]
@@ -209,25 +168,13 @@ fn a_long_way_between_driver_and_server() {
     let target = open(&format!(
         "postgres://{user}@127.0.0.1:{port}/postgres?others=allow"
     ));
-    let judged = drive(&target, 2, 1.5, 0, |session, _| {
-        let one = session.prepare("SELECT 1")?;
-        Ok(Box::new(move |session, _| {
-            session.fetch(one, &[]).map(drop)
-        }))
-    });
-    judged.assert(Resource::Network);
-    assert!(judged.round_trip.unwrap() >= 2 * ONE_WAY, "{judged:#?}");
+    wait_for_the_network(&target);
 }
 
 #[test]
 fn sleeping_sessions() {
     let (_turn, target) = my_turn_on(SERVER);
-    let judged = drive(&target, 2, 1.5, 0, |session, _| {
-        let sleep = session.prepare("SELECT pg_sleep(0.2)::text")?;
-        Ok(Box::new(move |session, _| {
-            session.fetch(sleep, &[]).map(drop)
-        }))
-    });
+    let judged = repeat(&target, 2, 1.5, 0, "SELECT pg_sleep(0.2)::text");
     judged.assert(Resource::OtherWait);
     judged.assert_says("PgSleep");
 }
@@ -235,19 +182,8 @@ fn sleeping_sessions() {
 #[test]
 fn nothing_on_an_idle_server() {
     let (_turn, target) = my_turn_on(SERVER);
-    let judged = drive(&target, 2, 2.0, 900, |session, _| {
-        let one = session.prepare("SELECT 1")?;
-        Ok(Box::new(move |session, _| {
-            session.fetch(one, &[]).map(drop)
-        }))
-    });
+    let judged = repeat(&target, 2, 2.0, 900, "SELECT 1");
     judged.assert(Resource::None);
     judged.assert_says("paused");
-    assert!(
-        judged
-            .note
-            .unwrap()
-            .to_string()
-            .contains("pg_stat_activity")
-    );
+    judged.note.unwrap().to_string().says("pg_stat_activity");
 }

@@ -1,8 +1,11 @@
 #![allow(dead_code)] // each test file uses some of it
 
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use archive::Remark;
 use columnar::{Chosen, ColumnarError, Level, LiftOptions, Lifted, LiftedTable, Unfit, lift};
+use engine::Target;
 use engine::source::Source;
 use engines::{open, open_source};
 
@@ -73,3 +76,32 @@ pub fn file(engine: &str, statements: &str) -> File {
         directory,
     }
 }
+
+/// Flags of the columns for which a lift is refused as unfit, and the message.
+pub fn unfit(source: &dyn Source, level: Level, chosen: Chosen) -> (String, String) {
+    let refused = lifted(source, level, chosen).err().unwrap();
+    let message = refused.to_string();
+    match refused {
+        ColumnarError::Unholdable { flags, .. } => (flags, message),
+        _ => panic!("{message}"),
+    }
+}
+
+/// Tables and columns that a lift omits, with the reasons.
+pub fn out(lifted: &Lifted) -> Vec<String> {
+    lifted.left_out.iter().map(ToString::to_string).collect()
+}
+
+pub fn notes(lifted: &Lifted, label: &str) -> Vec<String> {
+    let notes = of(lifted, label).notes;
+    notes.iter().map(Remark::to_string).collect()
+}
+
+/// A started server.
+pub fn server(url: &str) -> Arc<dyn Target> {
+    open(&engines::parse(url).unwrap()).unwrap_or_else(|e| panic!("{e}"))
+}
+
+pub const POSTGRES: &str = "postgres+local:?version=15&shared_buffers=16MB";
+pub const MARIADB: &str =
+    "mysql+local:?innodb_buffer_pool_size=16M&innodb_log_file_size=16M&performance_schema=OFF";

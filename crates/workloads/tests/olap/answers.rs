@@ -4,6 +4,7 @@ use engine::{ErrorKind, Feature};
 use olap::{Parameters, QUERIES, Query, Scale, Verdict, queries};
 
 use crate::common::*;
+use testing::Says;
 
 /// One engine gave the expected answers, and two others confirmed them.
 #[test]
@@ -68,10 +69,7 @@ fn a_changed_row_is_found(database: &Database) {
     };
     assert_eq!(wrong(&rows.verdict), "region: 4 rows instead of 5");
     let two = wrong(&two.verdict);
-    assert!(
-        two.contains("column s_acctbal") && two.contains("instead of"),
-        "{two}"
-    );
+    two.says_all(&["column s_acctbal", "instead of"]);
     assert_eq!(six.verdict, Verdict::Right);
     assert!(!checked.is_sound());
     // At this scale the qualification's right answer is no row at all, like that of a join that finds nothing.

@@ -7,6 +7,7 @@ use olap::{LoadOptions, Metadata, OlapError, TABLES};
 use workload::loading::Event;
 
 use crate::common::*;
+use testing::Says;
 
 /// Cells whose texts do not depend on the engine, from rows all over the tables.
 const SAMPLES: &[&str] = &[
@@ -58,15 +59,9 @@ fn all_engines_hold_the_same_rows_whatever_the_jobs() {
 fn refuses(database: &Database) {
     let refused = |options: LoadOptions| database.load(&options).unwrap_err().to_string();
     let there = refused(options(0.01));
-    assert!(
-        there.contains("scale 0.01 is already loaded here"),
-        "{there}"
-    );
+    there.says("scale 0.01 is already loaded here");
     let other = refused(options(0.02));
-    assert!(
-        other.contains("differs in scale: 0.01 instead of 0.02"),
-        "{other}"
-    );
+    other.says("differs in scale: 0.01 instead of 0.02");
     let replaced = LoadOptions {
         replace: true,
         ..options(0.01)
@@ -128,10 +123,7 @@ fn a_load_that_was_interrupted_among_its_keys_is_repeated() {
         &database,
         |event| matches!(event, Event::Step(step) if step.contains("index of orders")),
     );
-    assert!(
-        messages.contains("loaded again from the start"),
-        "{messages}"
-    );
+    messages.says("loaded again from the start");
 }
 
 /// Two workloads have tables called customer and orders: neither takes the other's for its own.

@@ -7,40 +7,20 @@ use workload::loading::Event;
 
 use crate::common::*;
 use crate::loaded::as_loaded;
+use testing::Says;
 
 /// Columns of the specification, with values that do not depend on the seed.
-const FIXED: &[(&str, &str)] = &[
-    (
-        "SELECT count(*) FROM customer WHERE c_balance = -10 AND c_ytd_payment = 10.00",
-        "6000",
-    ),
-    (
-        "SELECT count(*) FROM customer WHERE c_middle = 'OE' AND c_credit_lim = 50000.00",
-        "6000",
-    ),
-    (
-        "SELECT count(*) FROM customer WHERE c_since = '2026-01-01 00:00:00'",
-        "6000",
-    ),
-    ("SELECT count(*) FROM history WHERE h_amount = 10", "6000"),
-    (
-        "SELECT count(*) FROM orders WHERE o_carrier_id IS NULL",
-        "1800",
-    ),
-    (
-        "SELECT count(*) FROM order_line WHERE ol_amount = 0",
-        "%delivered",
-    ),
-    (
-        "SELECT count(*) FROM order_line WHERE ol_delivery_d IS NOT NULL",
-        "%delivered",
-    ),
-    ("SELECT count(DISTINCT c_last) FROM customer", "100"),
-    (
-        "SELECT min(d_next_o_id) + max(d_next_o_id) FROM district",
-        "602",
-    ),
-];
+const FIXED: &str = "
+    SELECT count(*) FROM customer WHERE c_balance = -10 AND c_ytd_payment = 10.00 => 6000
+    SELECT count(*) FROM customer WHERE c_middle = 'OE' AND c_credit_lim = 50000.00 => 6000
+    SELECT count(*) FROM customer WHERE c_since = '2026-01-01 00:00:00' => 6000
+    SELECT count(*) FROM history WHERE h_amount = 10 => 6000
+    SELECT count(*) FROM orders WHERE o_carrier_id IS NULL => 1800
+    SELECT count(*) FROM order_line WHERE ol_amount = 0 => %delivered
+    SELECT count(*) FROM order_line WHERE ol_delivery_d IS NOT NULL => %delivered
+    SELECT count(DISTINCT c_last) FROM customer => 100
+    SELECT min(d_next_o_id) + max(d_next_o_id) FROM district => 602
+";
 
 #[test]
 fn all_engines_hold_the_same_rows() {
@@ -48,20 +28,16 @@ fn all_engines_hold_the_same_rows() {
     let loaded = engines.map(|engine| as_loaded(engine, 2));
     let databases = engines.map(|engine| Database::loaded(engine, 2));
     for other in &loaded[1..] {
-        assert_eq!(
-            (other.rows, other.warehouses),
-            (loaded[0].rows, loaded[0].warehouses)
-        );
+        assert_eq!(other.rows, loaded[0].rows);
+        assert_eq!(other.warehouses, loaded[0].warehouses);
     }
     for database in &databases {
         assert_eq!(database.check().broken(), [0_u32; 0]);
         let mut session = database.session();
         let session = session.as_mut();
-        let delivered = one(
-            session,
-            "SELECT sum(o_ol_cnt) FROM orders WHERE o_carrier_id IS NOT NULL",
-        );
-        for (sql, right) in FIXED {
+        let delivered = "SELECT sum(o_ol_cnt) FROM orders WHERE o_carrier_id IS NOT NULL";
+        let delivered = one(session, delivered);
+        for (sql, right) in testing::rows(FIXED) {
             let right = right.replace("%delivered", &delivered);
             assert_eq!(one(session, sql), right, "{}: {sql}", database.engine);
         }
@@ -110,30 +86,22 @@ fn refuses(database: &Database, takes_no_foreign_keys: bool) {
     let refused = |options: LoadOptions| database.load(&options).unwrap_err().to_string();
     assert!(refused(options(2)).contains("2 warehouses is already loaded here"));
     assert!(refused(options(3)).contains("differs in size: 2 instead of 3"));
-    assert!(
-        refused(LoadOptions {
-            rows: WarehouseRows::Full,
-            ..options(2)
-        })
-        .contains("differs in rows: tenth instead of full")
+    let differs = |field: fn(&mut LoadOptions), says: &str| {
+        let mut wanted = options(2);
+        field(&mut wanted);
+        refused(wanted).says(says);
+    };
+    differs(
+        |o| o.rows = WarehouseRows::Full,
+        "differs in rows: tenth instead of full",
     );
-    assert!(
-        refused(LoadOptions {
-            seed: 9,
-            ..options(2)
-        })
-        .contains("differs in seed: 1 instead of 9")
-    );
-    let keys = refused(LoadOptions {
-        foreign_keys: true,
-        ..options(2)
-    });
+    differs(|o| o.seed = 9, "differs in seed: 1 instead of 9");
     let says = if takes_no_foreign_keys {
         "load without foreign keys"
     } else {
         "differs in foreign keys (1 = with): 0 instead of 1"
     };
-    assert!(keys.contains(says), "{keys}");
+    differs(|o| o.foreign_keys = true, says);
 }
 
 fn drops(database: &Database) {
@@ -154,37 +122,28 @@ fn drops(database: &Database) {
 #[test]
 fn a_load_that_was_broken_off_goes_on() {
     for database in [Database::sqlite(), Database::postgres(), Database::mysql()] {
-        stopped_after(&database, 2, |event| matches!(event, Event::Step("items")));
+        stopped_after(&database, 2, |event| is_step(event, "items"));
         let not_whole = oltp::check(database.target.as_ref(), database.engine, false).unwrap_err();
-        assert!(
-            not_whole.to_string().contains("0 of 2 warehouses"),
-            "{not_whole}"
-        );
+        not_whole.to_string().says("0 of 2 warehouses");
         stopped_after(&database, 2, |event| {
             matches!(event, Event::Parts { done: 1, .. })
         });
         // State after a load was killed: some tables of a warehouse, without its mark.
         let mut session = database.session();
-        session
-            .batch("INSERT INTO new_order VALUES (1, 1, 2), (2, 1, 2)")
-            .unwrap();
-        session
-            .batch("INSERT INTO orders VALUES (1, 1, 2, 1, '2026-01-01 00:00:00', 1, 0, 1)")
-            .unwrap();
+        let rows = "INSERT INTO new_order VALUES (1, 1, 2), (2, 1, 2); \
+                    INSERT INTO orders VALUES (1, 1, 2, 1, '2026-01-01 00:00:00', 1, 0, 1)";
+        session.batch(rows).unwrap();
         drop(session);
-        stopped_after(
-            &database,
-            2,
-            |event| matches!(event, Event::Step(name) if name.starts_with("index of customers")),
-        );
+        stopped_after(&database, 2, |event| is_step(event, "index of customers"));
         let loaded = database.load(&options(2)).unwrap();
-        assert_eq!(
-            (loaded.warehouses, loaded.rows),
-            (0, 0),
-            "only steps were missing"
-        );
+        assert_eq!(loaded.warehouses, 0, "only steps were missing");
+        assert_eq!(loaded.rows, 0, "only steps were missing");
         assert_eq!(database.check().broken(), [0_u32; 0], "{}", database.engine);
     }
+}
+
+fn is_step(event: &Event<'_>, begin: &str) -> bool {
+    matches!(event, Event::Step(name) if name.starts_with(begin))
 }
 
 fn stopped_after(database: &Database, warehouses: u32, moment: impl Fn(&Event<'_>) -> bool + Sync) {
@@ -196,28 +155,16 @@ fn stopped_after(database: &Database, warehouses: u32, moment: impl Fn(&Event<'_
     let tell = |event: Event<'_>| {
         stop.fetch_or(moment(&event), Ordering::Relaxed);
     };
-    let outcome = oltp::load(
-        database.target.as_ref(),
-        database.engine,
-        &options,
-        &stop,
-        &tell,
-    );
-    assert!(
-        matches!(outcome, Err(OltpError::Interrupted)),
-        "{outcome:?}"
-    );
+    let (target, engine) = (database.target.as_ref(), database.engine);
+    let error = oltp::load(target, engine, &options, &stop, &tell).unwrap_err();
+    assert!(matches!(error, OltpError::Interrupted), "{error:?}");
 }
 
 /// If a step commits before its note, a completed step without a note is skipped.
 #[test]
 fn a_step_that_was_done_and_not_noted_does_no_harm() {
     let database = Database::mysql();
-    stopped_after(
-        &database,
-        1,
-        |event| matches!(event, Event::Step(name) if name.starts_with("index of orders")),
-    );
+    stopped_after(&database, 1, |event| is_step(event, "index of orders"));
     let mut session = database.session();
     let note = "DELETE FROM dbdyno_oltp WHERE name = 'index of customers by name'";
     change_one(session.as_mut(), note);
@@ -231,18 +178,14 @@ fn a_step_that_was_done_and_not_noted_does_no_harm() {
 
 #[test]
 fn foreign_keys_hold_and_refuse_on_postgres() {
-    foreign_keys_hold_and_refuse(
-        &Database::postgres(),
-        "SELECT count(*)::text FROM pg_constraint WHERE contype = 'f' AND connamespace = 'dbdyno'::regnamespace",
-    );
+    let count = "SELECT count(*)::text FROM pg_constraint WHERE contype = 'f' AND connamespace = 'dbdyno'::regnamespace";
+    foreign_keys_hold_and_refuse(&Database::postgres(), count);
 }
 
 #[test]
 fn foreign_keys_hold_and_refuse_on_mysql() {
-    foreign_keys_hold_and_refuse(
-        &Database::mysql(),
-        "SELECT count(*) FROM information_schema.referential_constraints WHERE constraint_schema = database()",
-    );
+    let count = "SELECT count(*) FROM information_schema.referential_constraints WHERE constraint_schema = database()";
+    foreign_keys_hold_and_refuse(&Database::mysql(), count);
 }
 
 fn foreign_keys_hold_and_refuse(database: &Database, count: &str) {
@@ -253,21 +196,17 @@ fn foreign_keys_hold_and_refuse(database: &Database, count: &str) {
     database.load(&wanted).unwrap();
     let mut session = database.session();
     assert_eq!(one(session.as_mut(), count), "10");
-    let orphan = session
-        .batch("INSERT INTO new_order VALUES (9999, 1, 1)")
-        .unwrap_err();
-    assert!(orphan.message.contains("foreign key"), "{orphan}");
+    let orphan = session.batch("INSERT INTO new_order VALUES (9999, 1, 1)");
+    orphan.unwrap_err().message.says("foreign key");
     let metadata = Metadata::read(session.as_mut()).unwrap().unwrap();
     assert!(metadata.foreign_keys && metadata.whole && !metadata.transactions_since_load);
     drop(session);
     // Reloading removes everything, keys included.
-    database
-        .load(&LoadOptions {
-            replace: true,
-            foreign_keys: false,
-            ..options(1)
-        })
-        .unwrap();
+    let again = LoadOptions {
+        replace: true,
+        ..options(1)
+    };
+    database.load(&again).unwrap();
     assert_eq!(database.check().broken(), [0_u32; 0]);
     assert!(!database.check().metadata.foreign_keys);
 }
@@ -278,10 +217,7 @@ fn engines_without_its_tables_are_refused() {
     let never = AtomicBool::new(false);
     let outcome = oltp::load(mock.as_ref(), "mock", &options(1), &never, &|_| ());
     let message = outcome.unwrap_err().to_string();
-    assert!(
-        message.contains("does not run on mock") && message.contains("sqlite"),
-        "{message}"
-    );
+    message.says_all(&["does not run on mock", "sqlite"]);
 }
 
 /// A file with somebody's own `customer` is never touched; one with dbdyno's is opened again.

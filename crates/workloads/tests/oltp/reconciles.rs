@@ -14,6 +14,7 @@ use stats::random::Random;
 use crate::common::*;
 use crate::loaded::directory_with;
 use crate::users::{By, RUN, USERS, context, serve, world};
+use testing::Says;
 
 /// Runs transactions on a database; returns the log.
 fn worked(database: &Database, directory: &Path, by: By) -> PathBuf {
@@ -37,73 +38,50 @@ fn losses_are_named(database: &Database, by: By) {
     let whole = held(database, &path);
     assert!(whole.is_sound() && !whole.torn, "{whole:?}");
     let sides = [whole.orders, whole.payments, whole.deliveries];
-    assert!(
-        sides
-            .iter()
-            .all(|side| side.acknowledged > 20 && side.unacknowledged == 0),
-        "{sides:?}"
-    );
+    let are_right = sides
+        .iter()
+        .all(|side| side.acknowledged > 20 && side.unacknowledged == 0);
+    assert!(are_right, "{sides:?}");
     let mut session = database.session();
-    let order = one(
-        session.as_mut(),
-        "SELECT min(o_id * 1000 + o_w_id * 100 + o_d_id) FROM orders WHERE o_id > 300",
-    );
-    let order: u32 = order.parse().unwrap();
+    let session = session.as_mut();
+    let order = "SELECT min(o_id * 1000 + o_w_id * 100 + o_d_id) FROM orders WHERE o_id > 300";
+    let order: u32 = one(session, order).parse().unwrap();
     let (o, w, d) = (order / 1000, order / 100 % 10, order % 100);
-    let c = one(
-        session.as_mut(),
-        &format!("SELECT o_c_id FROM orders WHERE o_w_id = {w} AND o_d_id = {d} AND o_id = {o}"),
-    );
+    let of_order = format!("WHERE o_w_id = {w} AND o_d_id = {d} AND o_id = {o}");
+    let c = one(session, &format!("SELECT o_c_id FROM orders {of_order}"));
     change_one(
-        session.as_mut(),
-        &format!(
-            "UPDATE orders SET o_c_id = 301 WHERE o_w_id = {w} AND o_d_id = {d} AND o_id = {o}"
-        ),
+        session,
+        &format!("UPDATE orders SET o_c_id = 301 {of_order}"),
     );
-    let mark = one(
-        session.as_mut(),
-        "SELECT min(h_data) FROM history WHERE h_data LIKE '00decade%'",
-    );
+    let mark = "SELECT min(h_data) FROM history WHERE h_data LIKE '00decade%'";
+    let mark = one(session, mark);
     change_one(
-        session.as_mut(),
+        session,
         &format!("DELETE FROM history WHERE h_data = '{mark}'"),
     );
-    change_one(
-        session.as_mut(),
-        "UPDATE orders SET o_carrier_id = 11 WHERE o_w_id = 1 AND o_d_id = 1 AND o_id = 211",
-    );
+    let other =
+        "UPDATE orders SET o_carrier_id = 11 WHERE o_w_id = 1 AND o_d_id = 1 AND o_id = 211";
+    change_one(session, other);
     let lost = held(database, &path);
     assert!(!lost.is_sound(), "{lost:?}");
     let missing = [lost.orders, lost.payments, lost.deliveries].map(|side| side.missing);
     assert_eq!(missing, [1, 1, 1], "{lost:?}");
     assert_eq!(lost.payments.unacknowledged, -1);
     let said = lost.places.join("\n");
-    assert!(
-        said.contains(&format!(
-            "order {w}/{d}/{o} of customer {c} was acknowledged; the tables hold customer 301"
-        )),
-        "{said}"
-    );
-    assert!(
-        said.contains(&format!("payment {mark} of customer")) && said.contains("hold none of none"),
-        "{said}"
-    );
-    assert!(
-        said.contains("delivery of order 1/1/211") && said.contains("hold carrier 11"),
-        "{said}"
-    );
+    said.says(&format!(
+        "order {w}/{d}/{o} of customer {c} was acknowledged; the tables hold customer 301"
+    ));
+    said.says_all(&[&format!("payment {mark} of customer"), "hold none of none"]);
+    said.says_all(&["delivery of order 1/1/211", "hold carrier 11"]);
     // An unacknowledged payment as well.
-    session
-        .batch("DELETE FROM history WHERE h_data LIKE '00decade%'")
-        .unwrap();
+    let all = "DELETE FROM history WHERE h_data LIKE '00decade%'";
+    session.batch(all).unwrap();
     for _ in 0..=lost.payments.acknowledged {
         session.batch("INSERT INTO history VALUES (1, 1, 1, 1, 1, '2026-01-02 00:00:00', 1, '00decadeffffff00000000')").unwrap();
     }
     let added = held(database, &path);
-    assert_eq!(
-        (added.payments.missing, added.payments.unacknowledged),
-        (lost.payments.acknowledged, 1)
-    );
+    assert_eq!(added.payments.missing, lost.payments.acknowledged);
+    assert_eq!(added.payments.unacknowledged, 1);
 }
 
 #[test]
@@ -147,10 +125,11 @@ const MYSQL: Victim = Victim {
         ("SELECT CAST(@@innodb_doublewrite AS CHAR)", "ON"),
     ],
     pid_file: |database| {
-        PathBuf::from(one(
+        one(
             database.session().as_mut(),
             "SELECT CAST(@@pid_file AS CHAR)",
-        ))
+        )
+        .into()
     },
 };
 
@@ -175,26 +154,18 @@ fn nothing_acknowledged_is_lost(victim: &Victim) {
         let log = directory.path().join(format!("log-{kill}"));
         let moment_bytes = random.range(200, 4_000);
         let outcome = kill_under_load(victim, &database, mode, &log, moment_bytes);
-        assert!(
-            outcome.fatal.is_some(),
-            "{mode:?} after {moment_bytes} bytes: {outcome:?}"
-        );
+        let moment = format!("{mode:?} after {moment_bytes} bytes");
+        assert!(outcome.fatal.is_some(), "{moment}: {outcome:?}");
         // In this order, because the killed server owns the directory until it is dropped.
         drop(database);
         database = Database::running(engine, &url);
         let held = held(&database, &log);
-        assert!(
-            held.is_sound(),
-            "{mode:?} after {moment_bytes} bytes: {held:?}"
-        );
+        assert!(held.is_sound(), "{moment}: {held:?}");
         acknowledged += held.acknowledged();
         in_flight += held.orders.in_flight + held.payments.in_flight + held.deliveries.in_flight;
         if kill % 6 == 5 || kill + 1 == kills {
             let checked = database.check();
-            assert!(
-                checked.is_sound(),
-                "{mode:?} after {moment_bytes} bytes: {checked:?}"
-            );
+            assert!(checked.is_sound(), "{moment}: {checked:?}");
         }
     }
     println!(
