@@ -117,8 +117,8 @@ fn a_capability_that_the_mock_lacks_is_missing_with_its_reason() {
     let workspace = Workspace::new();
     let printed = workspace.fine("run smoke --target mock:").stdout;
     printed.says_all(&[
-        "T611 In-memory SQL, primary key access: mock is not a database and has no tables",
-        "T132 Integer processing: the library has no SQL of this test for mock",
+        "T611 In-memory SQL, primary key access mock is not a database and has no tables",
+        "T132 Integer processing                the library has no SQL of this test for mock",
     ]);
 }
 

@@ -182,8 +182,11 @@ fn a_study_of_several_runs_is_one_page_and_goes_on_where_it_ended() {
         step.olap.dop=[1] --set step.columnar.dop=[1]",
         &[],
     );
+    let url = workspace.url("sqlite", "im.db");
     let begun = [
-        &["study", "inmemory", "--name", "im", "-o", "im.html"][..],
+        &[
+            "study", "inmemory", "--name", "im", "-o", "im.html", "--target", &url,
+        ][..],
         &little,
     ]
     .concat();
@@ -198,6 +201,12 @@ fn a_study_of_several_runs_is_one_page_and_goes_on_where_it_ended() {
     assert!(page.contains("Speed-up of each query") && page.contains("Geometric mean"));
     assert!(page.contains("1 user: time of all queries, s"));
 
+    // Each run loads its own scale, although the database is the same.
+    for label in ["im-small", "im-large"] {
+        let load = points(&workspace.export(label))[0].clone();
+        assert_eq!(load["test"], "OLAP-LOAD");
+        assert!(load["rows_per_s"].as_f64() > Some(0.0), "{label}: {load}");
+    }
     let measured = points(&workspace.export("im-small")).len();
     workspace.fine("runs delete im-large --yes");
     let again = [

@@ -90,8 +90,8 @@ const fn case(begin: &'static str, points: usize) -> Case {
     }
 }
 
-/// In memory or on a server of its own; a ramp, a screening, two scales, two versions, and each design of study.
-const CASES: [Case; 13] = [
+/// In memory or on a server of its own; a ramp, a screening, two versions, and each design of study.
+const CASES: [Case; 12] = [
     case("run k.toml --target sqlite:", 11),
     case("ab k.toml --target sqlite: --pairs 1", 2 * 11),
     Case {
@@ -120,10 +120,6 @@ const CASES: [Case; 13] = [
     case(
         "study memory-queries --size quick --target postgres+local: --pairs 1 --set step.olap.scale=0.01 --set step.olap.rounds=2",
         4,
-    ),
-    case(
-        "study inmemory --size quick --target sqlite:k.db --set step.olap.queries=6 --set step.olap.dop=[1] --set step.columnar.dop=[1]",
-        156,
     ),
     case(
         "study storage-update --size quick --target sqlite:k.db --hook true --set repeat=1 --set step.1.jobs=[1] \

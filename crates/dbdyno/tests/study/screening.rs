@@ -272,7 +272,7 @@ fn settings_are_screened_from_command_to_page() {
     assert!(ended.stderr.contains(said), "{}", ended.stderr);
     ended
         .stdout
-        .says("no effects: the method needs 3 values and has 1");
+        .says("No effects: the method needs 3 values and has 1");
     let settings = ["v-a", "v-b", "v-c", "v-d"]
         .map(|label| workspace.export(label)["run"]["study"]["settings"].clone());
     assert_eq!(

@@ -64,7 +64,7 @@ pub(super) fn measure(request: &StudyRequest<'_>, planned: &[Planned]) -> Result
 }
 
 /// Drops the analytical database that the previous run loaded, because the next one loads another scale. A database that was there before
-/// the study stays.
+/// the study, or that holds another scale by now, stays.
 fn drop_loaded(request: &StudyRequest<'_>, previous: &Run, next: &Stage) -> Result<()> {
     let is_load = |point: &&Point| point.key.test == olap::measure::LOAD;
     let is_due = match next {
@@ -79,7 +79,10 @@ fn drop_loaded(request: &StudyRequest<'_>, previous: &Run, next: &Stage) -> Resu
             && lasts(&url.url()?)?
         {
             let (target, _) = open(url)?;
-            olap::drop_all(target.as_ref())?;
+            let there = olap::Metadata::read(target.open_session()?.as_mut())?;
+            if there.is_some_and(|there| format!("scale {}", there.scale) == point.work.size) {
+                olap::drop_all(target.as_ref())?;
+            }
         }
     }
     Ok(())
