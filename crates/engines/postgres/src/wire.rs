@@ -1,7 +1,7 @@
 //! The client side of PostgreSQL's protocol 3.0 without any input or output of its own.
 //!
-//! Requests are encoded into one buffer, [`Wire::output`]; whoever owns the socket writes it, reads
-//! into [`Wire::space`] and takes [`Event`]s out of [`Wire::next_event`] until there are none. Nothing
+//! Requests are encoded into one buffer, `output`; whoever owns the socket writes it, reads
+//! into `space` and takes [`Event`]s out of [`Wire::next_event`] until there are none. Nothing
 //! here blocks, and an execution allocates nothing once the buffers have grown to their size, so that a
 //! thread with one socket and an event loop with many can both drive it.
 //!
