@@ -8,6 +8,8 @@
 # folders and on sockets of the trials' own; nothing of the user's is touched, and all of it is gone at the end. What needs
 # root (loop devices) or a program that is not there is skipped, with the reason. Exit status 1 where a check failed.
 set -u
+# Names with letters of any script are written as UTF-8, whatever the shell was started with.
+export LC_ALL=C.UTF-8
 scripts=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=scripts/trials/common.sh
 . "$scripts/trials/common.sh"
