@@ -69,23 +69,17 @@ impl Method for Exported<'_> {
     }
 
     fn restore(&self, of: &RestoreOptions<'_>) -> Result<Restored> {
-        let RestoreOptions {
-            options,
-            from,
-            into,
-            ..
-        } = *of;
         let begun = Instant::now();
-        let file = into.join(RESTORED);
+        let file = of.into.join(RESTORED);
         let set_up = SetUp {
-            threads: Some(options.channels),
+            threads: Some(of.options.channels),
             ..SetUp::default()
         };
         let bare = Bare::open(self.0.instance.loaded, Some(&file), &set_up.options())?;
-        bare.run(&format!("IMPORT DATABASE {}", quoted(path_text(from)?)))?;
+        bare.run(&format!("IMPORT DATABASE {}", quoted(path_text(of.from)?)))?;
         bare.comment()?;
         drop(bare);
-        self.0.open_restored(&file, (begun, into))
+        self.0.open_restored(&file, (begun, of.into))
     }
 }
 

@@ -104,16 +104,10 @@ impl Method for Dump<'_> {
     }
 
     fn restore(&self, of: &RestoreOptions<'_>) -> Result<Restored> {
-        let RestoreOptions {
-            options,
-            from,
-            into,
-            ..
-        } = *of;
         let begun = Instant::now();
-        let (server, url) = self.0.start_new(into)?;
-        let mut command = self.tool(LOADER, &server, options)?;
-        command.arg(argument("--directory", from));
+        let (server, url) = self.0.start_new(of.into)?;
+        let mut command = self.tool(LOADER, &server, of.options)?;
+        command.arg(argument("--directory", of.from));
         run(command)?;
         let copy_took = begun.elapsed();
         let loaded = MySqlTarget::of_server(server, &url)?;

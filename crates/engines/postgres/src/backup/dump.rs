@@ -71,20 +71,14 @@ impl Method for Dump<'_> {
     }
 
     fn restore(&self, of: &RestoreOptions<'_>) -> Result<Restored> {
-        let RestoreOptions {
-            options,
-            from,
-            into,
-            ..
-        } = *of;
         let begun = Instant::now();
-        let (server, url) = self.0.start_new(into)?;
+        let (server, url) = self.0.start_new(of.into)?;
         let mut command = PostgresTarget::program_for(&server, "pg_restore")?;
         command
             .args(["--exit-on-error", "--no-password"])
-            .arg(format!("--jobs={}", options.channels))
+            .arg(format!("--jobs={}", of.options.channels))
             .arg(format!("--dbname={}", self.0.database()))
-            .arg(from);
+            .arg(of.from);
         run(command)?;
         let loaded = PostgresTarget::open_loaded(server, &url)?;
         let copy_took = begun.elapsed();
