@@ -9,7 +9,7 @@ mod postgres;
 
 use std::collections::BTreeMap;
 
-use common::{Workspace, need_duckdb};
+use common::{SCRIPT_STEP, Workspace, need_duckdb};
 use local_server::LocalServer;
 use testing::Says;
 
@@ -22,27 +22,6 @@ tests = ["T611", "T716"]
 jobs = [1]
 mode = "time"
 seconds = 0.2
-"#;
-/// A user's script, whose data stay, unrelated to any other table.
-const SCRIPT: &str = r#"name = "script"
-sample_ms = 50
-[[step]]
-use = "script"
-jobs = [1]
-mode = "time"
-seconds = 0.2
-[step.script]
-name = "own"
-[step.script.setup]
-sql = ["CREATE TABLE dbdyno_own (id BIGINT)", "INSERT INTO dbdyno_own VALUES (1)"]
-when = "run"
-[step.script.teardown]
-sql = "DROP TABLE IF EXISTS dbdyno_own"
-[[step.script.transaction]]
-name = "read"
-[[step.script.transaction.statement]]
-sql = "SELECT id FROM dbdyno_own"
-rows = 1
 "#;
 /// Loads that would replace existing data: order entry of another size, the analytical database of another scale.
 const LARGER: [(&str, &str); 2] = [
@@ -103,7 +82,8 @@ struct Loaded {
 impl Loaded {
     fn new(workspace: Workspace, url: String, queries: String) -> Self {
         workspace.file("components.toml", LIBRARY);
-        workspace.file("script.toml", SCRIPT);
+        let script = format!("name = \"script\"\nsample_ms = 50\n{SCRIPT_STEP}");
+        workspace.file("script.toml", &script);
         for (file, plan) in LARGER {
             workspace.file(file, plan);
         }

@@ -70,16 +70,7 @@ fn a_server_elsewhere_is_sampled_and_described_through_ssh() {
             "{} samples in 1.5 s at 300 ms",
             samples.len()
         );
-        // Between two that a busy machine takes one after the other no processor's clock may have ticked.
-        let mut before_s = 0.0;
-        for sample in samples {
-            let at_s = sample["at_s"].as_f64().unwrap();
-            assert!(
-                at_s - before_s < 0.15 || sample["cpu_pct"].is_number(),
-                "{samples:?}"
-            );
-            before_s = at_s;
-        }
+        assert!(samples.iter().all(|s| s["cpu_pct"].is_number()));
         let notes = notes(point);
         assert!(notes.contains("sampled through ssh, which uses"), "{notes}");
         println!("{}", notes);

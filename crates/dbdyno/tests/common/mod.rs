@@ -381,15 +381,6 @@ pub fn faults(point: &Value) -> Vec<&str> {
         .collect()
 }
 
-/// The faults of a point measured in slices, except that its operations are too long for them, which is up to the machine.
-pub fn faults_in_slices(point: &Value) -> Vec<&str> {
-    let mut faults = faults(point);
-    faults.retain(|fault| {
-        !(fault.starts_with("slices of ") && fault.contains(" are too short for operations of "))
-    });
-    faults
-}
-
 /// True if the arguments run a plan; a resumed run has the limits that it was begun with.
 fn measures(arguments: &[&str]) -> bool {
     let is_run = matches!(
@@ -429,3 +420,32 @@ pub fn need_duckdb() {
     let duckdb = duckdb.expect("the engine is listed");
     assert!(!duckdb.contains('–'), "the tests need DuckDB: {duckdb}");
 }
+
+/// A step of one test of the library, one job for 0.2 s.
+pub const LOOKUPS: &str = r#"[[step]]
+use = "library"
+tests = ["T611"]
+jobs = [1]
+mode = "time"
+seconds = 0.2
+"#;
+
+/// A step of a user's script, which reads a table that is set up once for the run.
+pub const SCRIPT_STEP: &str = r#"[[step]]
+use = "script"
+jobs = [1]
+mode = "time"
+seconds = 0.2
+[step.script]
+name = "own"
+[step.script.setup]
+sql = ["CREATE TABLE dbdyno_own (id BIGINT)", "INSERT INTO dbdyno_own VALUES (1)"]
+when = "run"
+[step.script.teardown]
+sql = "DROP TABLE IF EXISTS dbdyno_own"
+[[step.script.transaction]]
+name = "read"
+[[step.script.transaction.statement]]
+sql = "SELECT id FROM dbdyno_own"
+rows = 1
+"#;

@@ -4,45 +4,20 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::common::{Workspace, faults_in_slices, need_duckdb, points};
+use super::common::{LOOKUPS, SCRIPT_STEP, Workspace, faults, need_duckdb, points};
 use super::{AT_ONCE, KILLS_DEFAULT, Moment, POINT, SEED, killed, kills, moment, reported};
 use serde_json::Value;
 use stats::random::Random;
 
-/// Order entry after tests of the library and a script; its level needs the data of the second step. It has one user, because two lock each
-/// other out of a database that SQLite keeps in memory.
-const ORDER_ENTRY: &str = r#"name = "k"
-sample_ms = 50
-[[step]]
-use = "library"
-tests = ["T611"]
-jobs = [1]
-mode = "time"
-seconds = 0.2
-[[step]]
+const LOAD: &str = r#"[[step]]
 use = "oltp"
 [step.oltp]
 do = "load"
 warehouses = 1
 warehouse_rows = "tenth"
-[[step]]
-use = "script"
-jobs = [1]
-mode = "time"
-seconds = 0.2
-[step.script]
-name = "k"
-[step.script.setup]
-sql = ["CREATE TABLE dbdyno_k (id BIGINT)", "INSERT INTO dbdyno_k VALUES (1)"]
-when = "run"
-[step.script.teardown]
-sql = "DROP TABLE IF EXISTS dbdyno_k"
-[[step.script.transaction]]
-name = "read"
-[[step.script.transaction.statement]]
-sql = "SELECT id FROM dbdyno_k"
-rows = 1
-[[step]]
+"#;
+/// The level needs the data of the load. It has one user, because two lock each other out of a database that SQLite keeps in memory.
+const LEVEL: &str = r#"[[step]]
 use = "oltp"
 seconds = 0.2
 [step.oltp]
@@ -51,16 +26,7 @@ users = "1"
 "#;
 
 /// Order entry and queries at once, after points that a kill can spare.
-const MIXED: &str = r#"name = "k"
-sample_ms = 50
-repeat = 2
-[[step]]
-use = "library"
-tests = ["T611"]
-jobs = [1]
-mode = "time"
-seconds = 0.2
-[[step]]
+const MIXED: &str = r#"[[step]]
 use = "mixed"
 seconds = 0.3
 [step.oltp]
@@ -161,8 +127,11 @@ fn every_workload_and_study_killed_is_resumed_to_its_end() {
 
 fn kill_and_resume(number: u64, case: &Case) {
     let workspace = Workspace::new();
-    workspace.file("k.toml", ORDER_ENTRY);
-    workspace.file("m.toml", MIXED);
+    let head = "name = \"k\"\nsample_ms = 50";
+    let order_entry = format!("{head}\n{LOOKUPS}{LOAD}{SCRIPT_STEP}{LEVEL}");
+    workspace.file("k.toml", &order_entry);
+    let mixed = format!("{head}\nrepeat = 2\n{LOOKUPS}{MIXED}");
+    workspace.file("m.toml", &mixed);
     let mut random = Random::stream(SEED, 1_000 + number);
     let at = moment(&mut random, case.points - 1, POINT);
     let at = Moment {
@@ -199,12 +168,7 @@ fn kill_and_resume(number: u64, case: &Case) {
         let is_kept = after[..before.len()] == *before;
         assert!(is_kept, "{context}: a finished point was changed");
         for point in after {
-            assert_eq!(
-                faults_in_slices(point),
-                [""; 0],
-                "{context}: {}",
-                point["test"]
-            );
+            assert_eq!(faults(point), [""; 0], "{context}: {}", point["test"]);
         }
         let parts = ["repetition", "step", "target", "test", "jobs", "threads"];
         let key = |point: &Value| parts.map(|part| point[part].to_string()).join(" ");
