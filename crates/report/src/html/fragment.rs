@@ -144,7 +144,7 @@ impl Fragment {
             self.0 += &format!(
                 "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\">\n{}</div>\n",
                 svg::escape(label),
-                markup(class, table)
+                markup(class, table, Attributes::With)
             );
         }
         self
@@ -153,16 +153,7 @@ impl Fragment {
     /// The values of a chart, of which a page has many: no scopes, because heads of columns stand in the thead, and those
     /// of rows in a column without data.
     pub fn of_values(table: &Table) -> String {
-        let attributes = [
-            " scope=\"col\"",
-            " scope=\"row\"",
-            " class=\"text\"",
-            " class=\"component\"",
-        ];
-        let text = markup("", table);
-        attributes
-            .iter()
-            .fold(text, |text, attribute| text.replace(attribute, ""))
+        markup("", table, Attributes::Without)
     }
 }
 
@@ -180,18 +171,34 @@ fn attribute(name: &str, value: &str) -> String {
     }
 }
 
-fn markup(class: &str, table: &Table) -> String {
+/// Scopes of heads and classes of cells.
+#[derive(Clone, Copy)]
+enum Attributes {
+    With,
+    Without,
+}
+
+impl Attributes {
+    fn of(self, attribute: &'static str) -> &'static str {
+        match self {
+            Self::With => attribute,
+            Self::Without => "",
+        }
+    }
+}
+
+fn markup(class: &str, table: &Table, attributes: Attributes) -> String {
     // The first column stands on the left by itself.
     let is_words: Vec<bool> = (0..table.columns.len())
         .map(|at| at > 0 && is_words(table, at))
         .collect();
     let rows: String = (table.rows.iter())
-        .map(|cells| row(table, cells, &is_words))
+        .map(|cells| row(table, cells, &is_words, attributes))
         .collect();
     format!(
         "<table{}>\n<thead>{}</thead>\n<tbody>\n{rows}</tbody>\n</table>\n",
         attribute("class", class),
-        heads(&table.columns, &is_words)
+        heads(&table.columns, &is_words, attributes)
     )
 }
 
@@ -204,7 +211,8 @@ fn in_two_sizes(text: &str) -> String {
 }
 
 /// Neighbours with one name share it above their units.
-fn heads(columns: &[Column], is_words: &[bool]) -> String {
+fn heads(columns: &[Column], is_words: &[bool], attributes: Attributes) -> String {
+    let [col, class] = [" scope=\"col\"", " class=\"text\""].map(|own| attributes.of(own));
     let groups: Vec<&[Column]> = columns
         .chunk_by(|a, b| a.name == b.name && !a.name.is_empty())
         .collect();
@@ -213,7 +221,7 @@ fn heads(columns: &[Column], is_words: &[bool]) -> String {
     let mut words = is_words.iter();
     for group in groups {
         let words: Vec<&str> = (words.by_ref().take(group.len()))
-            .map(|is_words| if *is_words { " class=\"text\"" } else { "" })
+            .map(|is_words| if *is_words { class } else { "" })
             .collect();
         if let [own] = group {
             let rows = if is_grouped { " rowspan=\"2\"" } else { "" };
@@ -222,7 +230,7 @@ fn heads(columns: &[Column], is_words: &[bool]) -> String {
                 unit => format!("<small>{}</small>", escape(unit)),
             };
             above += &format!(
-                "<th scope=\"col\"{rows}{}>{}{unit}</th>",
+                "<th{col}{rows}{}>{}{unit}</th>",
                 words[0],
                 escape(&own.name)
             );
@@ -231,7 +239,7 @@ fn heads(columns: &[Column], is_words: &[bool]) -> String {
         let (name, columns) = (escape(&group[0].name), group.len());
         above += &format!("<th scope=\"colgroup\" colspan=\"{columns}\">{name}</th>");
         for (own, words) in group.iter().zip(words) {
-            below += &format!("<th scope=\"col\"{words}>{}</th>", escape(unit(own)));
+            below += &format!("<th{col}{words}>{}</th>", escape(unit(own)));
         }
     }
     if below.is_empty() {
@@ -241,22 +249,24 @@ fn heads(columns: &[Column], is_words: &[bool]) -> String {
     }
 }
 
-fn row(table: &Table, cells: &[Cell], is_words: &[bool]) -> String {
+fn row(table: &Table, cells: &[Cell], is_words: &[bool], attributes: Attributes) -> String {
     let columns = table.columns.len();
     if let [heading] = cells
         && columns > 1
     {
         let heading = in_two_sizes(&text(heading, ""));
         return format!(
-            "<tr class=\"component\"><th scope=\"rowgroup\" colspan=\"{columns}\">{heading}</th></tr>\n"
+            "<tr{}><th scope=\"rowgroup\" colspan=\"{columns}\">{heading}</th></tr>\n",
+            attributes.of(" class=\"component\"")
         );
     }
+    let [scope, words] = [" scope=\"row\"", " class=\"text\""].map(|own| attributes.of(own));
     let mut out = String::new();
     for ((at, value), column) in cells.iter().enumerate().zip(&table.columns) {
         let value = in_two_sizes(&text(value, &column.unit));
         out += &match at {
-            0 => format!("<th scope=\"row\">{value}</th>"),
-            _ if is_words[at] => format!("<td class=\"text\">{value}</td>"),
+            0 => format!("<th{scope}>{value}</th>"),
+            _ if is_words[at] => format!("<td{words}>{value}</td>"),
             _ => format!("<td>{value}</td>"),
         };
     }
