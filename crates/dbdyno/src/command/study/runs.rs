@@ -9,6 +9,8 @@ use archive::{Archive, ArchiveError, Point, Run, RunName, RunState};
 use column_store::{Level, urls};
 use columnar::memory::usable_bytes;
 use host::SystemClock;
+use lab::Plan;
+use olap::step::OlapStep;
 
 use super::request::{StudyRequest, judged, refuse_taken};
 use crate::command::database::{lasts, open};
@@ -72,17 +74,29 @@ fn drop_loaded(request: &StudyRequest<'_>, previous: &Run, next: &Stage) -> Resu
         Stage::Begun(run) => !run.points.iter().any(|point| is_load(&point)),
         Stage::Complete(_) => false,
     };
+    if !is_due {
+        return Ok(());
+    }
+    let plan = Plan::parse(
+        &workloads::registry(library(None)?),
+        &previous.plan_toml,
+        &[],
+    )?;
     let targets = request.targets()?;
-    for point in previous.points.iter().filter(is_load).filter(|_| is_due) {
+    for point in previous.points.iter().filter(is_load) {
         let is_loaded = point.figures.get("rows_per_s").is_some();
-        if let Some(url) = targets.get(point.key.target as usize).filter(|_| is_loaded)
-            && lasts(&url.url()?)?
-        {
-            let (target, _) = open(url)?;
-            let there = olap::Metadata::read(target.open_session()?.as_mut())?;
-            if there.is_some_and(|there| format!("scale {}", there.scale) == point.work.size) {
-                olap::drop_all(target.as_ref())?;
-            }
+        let Some(url) = targets.get(point.key.target as usize) else {
+            continue;
+        };
+        if !is_loaded || !lasts(&url.url()?)? {
+            continue;
+        }
+        let (target, _) = open(url)?;
+        let there = olap::Metadata::read(target.open_session()?.as_mut())?;
+        // Steps are counted from 1.
+        let step: &OlapStep = plan.step[point.key.step as usize - 1].table();
+        if there.is_some_and(|there| Some(there.scale) == step.scale()) {
+            olap::drop_all(target.as_ref())?;
         }
     }
     Ok(())
