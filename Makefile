@@ -17,7 +17,7 @@ help: ## show this list
 # report too, which says which and why.
 run: build ## measure this machine with the plan `quick` and write dbdyno-report.html
 	@$(MAKE) --no-print-directory duckdb || echo "make run: going on without DuckDB" >&2
-	@status=0; bin/dbdyno run quick --ask-above 100 || status=$$?; \
+	@status=0; bin/dbdyno run quick --yes || status=$$?; \
 	case $$status in 0|3|4) bin/dbdyno report last -o $(report) || exit ;; esac; \
 	exit $$status
 

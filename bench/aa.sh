@@ -58,7 +58,7 @@ if [[ -z ${EQUAL:-} ]]; then
     for case in mock sqlite; do
         [[ $only == *" $case "* ]] || continue
         # Of an effect of 5 % beyond the usual band.
-        pairs=$("$dbdyno" compare "$case-equal-1-a" "$case-equal-1-b" --json --archive "$out/studies.dbdyno" >"$out/advice.json" &&
+        pairs=$("$dbdyno" compare "$case-equal-1-a" "$case-equal-1-b" --format json --archive "$out/studies.dbdyno" >"$out/advice.json" &&
             value "$out/advice.json" advised_for_effect)
         if [[ $pairs == null ]]; then
             echo "bench/aa.sh: this machine is too noisy for $case: no number of pairs up to 1000 is advised; try again while it is quiet" >&2

@@ -24,7 +24,7 @@ seconds = 0.05
 PLAN
     # Points this short are not all valid; what is measured here is the archive.
     "$dbdyno" run "$folder/many.toml" --library bench/aa/library --target 'mock:?service_us=100' --archive "$archive" \
-        --ask-above 100000 >"$folder/run.log" 2>&1 || [[ $? == 3 ]]
+        --yes >"$folder/run.log" 2>&1 || [[ $? == 3 ]]
 fi
 printf '%-28s %8s %10s %14s\n' verb seconds 'MB resident' 'bytes written'
 for verb in "list runs" "export last --format json" "export last --format csv" "report last -o $folder/page.html"; do

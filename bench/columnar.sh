@@ -38,7 +38,7 @@ copy_rows_per_s() {
     awk "BEGIN { printf \"%.1f\", $rows / (($(date +%s%N) - $begin) / 1e9) }"
 }
 lift_rows_per_s() {
-    "$dbdyno" columnar lift --from "$url" --tables "${tables// /,}" --level "$level" --jobs "$streams" --json >"$work/lift.json"
+    "$dbdyno" columnar lift --from "$url" --tables "${tables// /,}" --level "$level" --jobs "$streams" --format json >"$work/lift.json"
     awk -F: -v rows="$rows" '/^  "populate_s"/ { gsub(/[ ,]/, "", $2); printf "%.1f", rows / $2 }' "$work/lift.json"
     awk -F: '/^  "memory_bytes/ { printf "%s%s", $1, $2 } END { print "" }' "$work/lift.json" >&2
 }

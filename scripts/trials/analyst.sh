@@ -5,7 +5,7 @@
 lift() {
     local expected=$1 level=$2
     shift 2
-    ends "$expected" columnar lift --from "$url" --level "$level" --json "$@"
+    ends "$expected" columnar lift --from "$url" --level "$level" --format json "$@"
 }
 
 readonly LEVELS="none query-low query-high capacity-low capacity-high"
@@ -29,7 +29,7 @@ A1_size() {
     use_postgres 15 18
     pg_database
     pg "$database" "CREATE TABLE docs AS SELECT i, repeat(md5(i::text), 200) AS t FROM generate_series(1, 10000) i"
-    ends 0 columnar size --from "$url" --level none --json
+    ends 0 columnar size --from "$url" --level none --format json
     local low high
     low=$(value 'd["levels"][0]["memory_bytes"]["low"]')
     high=$(value 'd["levels"][0]["memory_bytes"]["high"]')
@@ -44,7 +44,7 @@ A2() {
     url=sqlite:$here/sparse.db
     local level low high
     for level in query-low capacity-low; do
-        ends 0 columnar size --from "$url" --level "$level" --json
+        ends 0 columnar size --from "$url" --level "$level" --format json
         holds 'sum(p["rows"] for p in d["tables"][0]["sample"]["pieces"]) > 100000'
         low=$(value 'd["levels"][0]["memory_bytes"]["low"]')
         high=$(value 'd["levels"][0]["memory_bytes"]["high"]')
@@ -83,7 +83,7 @@ A4() {
     holds 'd["valid"]' 'rows() == {"t": 5000}' 'd["left_out"][0]["name"].endswith("v")' '"view" in d["left_out"][0]["why"]'
     lift 0 query-high --tables v
     holds 'rows() == {"v": 10}'
-    ends 0 columnar size --from "$url" --level query-high --json
+    ends 0 columnar size --from "$url" --level query-high --format json
 }
 check A4 "a view of DuckDB is left out by name, or read as a whole"
 
@@ -97,14 +97,14 @@ A5() {
         holds 'd["valid"]' "sorted(t['table'] for t in d['tables']) == ['a.b', \"it's\"]"
     done
     lift 0 none --tables a.b
-    ends 0 columnar size --from "$url" --level all --json
+    ends 0 columnar size --from "$url" --level all --format json
     use_postgres 15 18
     pg_database
     pg "$database" "CREATE TABLE \"Foo\" (a integer, \"A\" integer); CREATE TABLE foo (a integer);
         INSERT INTO \"Foo\" VALUES (1, 2), (3, 4); INSERT INTO foo VALUES (5)"
     lift 0 query-high
     holds 'rows() == {"Foo": 2, "foo": 1}'
-    ends 0 columnar size --from "$url" --level all --json
+    ends 0 columnar size --from "$url" --level all --format json
 }
 check A5 "any name that a source allows is lifted and sized"
 
@@ -114,7 +114,7 @@ A5_mariadb() {
     my "USE $database; CREATE TABLE MiXed (a INT); CREATE TABLE mixed (a INT); INSERT INTO MiXed VALUES (1), (2); INSERT INTO mixed VALUES (3)"
     lift 0 query-high
     holds 'rows() == {"MiXed": 2, "mixed": 1}'
-    ends 0 columnar size --from "$url" --level all --json
+    ends 0 columnar size --from "$url" --level all --format json
 }
 check A5_mariadb "names that differ in their case alone are two tables"
 
@@ -138,7 +138,7 @@ A7() {
     local truth seed
     truth=$(value 'd["memory_bytes"]')
     for seed in 1 2 3 4 5; do
-        ends 0 columnar size --from "$url" --level capacity-low --seed "$seed" --budget 2% --json
+        ends 0 columnar size --from "$url" --level capacity-low --seed "$seed" --budget 2% --format json
         holds "d['levels'][0]['memory_bytes']['low'] <= $truth <= d['levels'][0]['memory_bytes']['high']"
     done
 }
@@ -230,7 +230,7 @@ A14() {
     ends 0 olap load --target "sqlite:$here/olap.db" --scale 0.01
     measures 0 olap run --target "sqlite:$here/olap.db" --queries 6,14 --name one --yes
     measures 0 olap run --target "sqlite:$here/olap.db" --queries 6,14 --name two --yes
-    ends 0 compare one two --json
+    ends 0 compare one two --format json
     holds 'any(m["primary"] and m["metric"].endswith("OLAP-POWER.scaled_queries_per_h") for m in d["metrics"])' \
         'all(m["values_a"][0] > 0 and m["values_b"][0] > 0 for m in d["metrics"] if m["primary"])'
 }

@@ -46,7 +46,7 @@ T3() {
     local group=/sys/fs/cgroup/memory/dbdyno-trial-$$ limit=$((256 << 20))
     mkdir "$group" && echo $limit >"$group/memory.limit_in_bytes"
     sqlite "$here/t.db" "CREATE TABLE t (i INTEGER); INSERT INTO t VALUES (1)"
-    (echo "$BASHPID" >"$group/cgroup.procs" && exec "$dbdyno" columnar lift --from "sqlite:$here/t.db" --level none --json) >"$here/out" 2>"$here/err"
+    (echo "$BASHPID" >"$group/cgroup.procs" && exec "$dbdyno" columnar lift --from "sqlite:$here/t.db" --level none --format json) >"$here/out" 2>"$here/err"
     rmdir "$group"
     holds "0 < d['memory_limit_bytes'] <= $limit * 0.8"
 }

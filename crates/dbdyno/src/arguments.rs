@@ -3,7 +3,9 @@
 pub mod backup;
 pub mod check;
 pub mod columnar;
+mod common;
 pub mod fleet;
+mod headings;
 mod judging;
 mod layout;
 mod length;
@@ -24,15 +26,14 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::command_line::{CommandLine, without_secrets};
-use crate::consent::Permission;
 use crate::console::takes_colour;
-use crate::event_outputs::WatchArguments;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use judging::share;
 use length::length;
 
 pub use backup::{BackupArguments, BackupVerb};
 pub use columnar::{ColumnarArguments, ColumnarVerb};
+pub use common::{MeasureOptions, ServerHost, TextOrJson};
 pub use judging::{BandOption, FailOn, Judging};
 pub use layout::{LayoutArguments, LayoutVerb};
 pub use olap::{OlapArguments, OlapVerb};
@@ -40,7 +41,7 @@ pub use oltp::{
     Check, CheckArguments, DropArguments, LoadArguments, OltpArguments, OltpVerb,
     ReconcileArguments, RestoreArguments, Rows, UsersArguments,
 };
-pub use run::{Occasion, RunArguments, ServerHost};
+pub use run::{Occasion, RunArguments};
 pub use runs::{RunsArguments, RunsVerb};
 pub use secret::{SecretText, urls};
 pub use vdbench::VdbenchArguments;
@@ -57,15 +58,14 @@ pub struct Arguments {
     #[command(subcommand)]
     pub verb: Verb,
     /// Archive of results (default: $DBDYNO_ARCHIVE, or archive.dbdyno in your data directory)
-    // The options of every verb come after its own: clap counts both together.
-    #[arg(long, global = true, value_name = "PATH", display_order = 900)]
+    #[arg(long, global = true, value_name = "PATH")]
     pub archive: Option<PathBuf>,
     /// Log the steps of a run to standard error; -vv also logs what each step waits for
-    #[arg(short, long, global = true, action = clap::ArgAction::Count, display_order = 901)]
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub verbose: u8,
     /// Log everything that -vv shows to a file
-    #[arg(long, global = true, value_name = "FILE", display_order = 902)]
-    pub log: Option<PathBuf>,
+    #[arg(long, global = true, value_name = "FILE")]
+    pub log_file: Option<PathBuf>,
 }
 
 /// Groups of verbs in the help, by purpose.
@@ -107,7 +107,7 @@ impl Arguments {
 
     /// The command with grouped verbs in its help; clap has groups for options only.
     pub fn grouped() -> clap::Command {
-        let command = Self::command();
+        let command = headings::with_headings(Self::command());
         let about = |name: &str| {
             let verb = command.find_subcommand(name);
             verb.and_then(clap::Command::get_about)
@@ -220,9 +220,15 @@ pub struct JudgeArguments {
     /// Also write JUnit XML, for build servers
     #[arg(long, value_name = "FILE.xml")]
     pub junit: Option<PathBuf>,
-    /// Print JSON (docs/FORMAT.md)
-    #[arg(long)]
-    pub json: bool,
+    /// Format: text, or JSON (docs/FORMAT.md)
+    #[arg(
+        long,
+        value_enum,
+        default_value_t,
+        value_name = "FORMAT",
+        hide_possible_values = true
+    )]
+    pub format: TextOrJson,
 }
 
 #[derive(Debug, Clone, Args)]
@@ -261,35 +267,16 @@ pub struct AbArguments {
     /// Database to measure, on both sides (default: SQLite and DuckDB in temporary files)
     #[arg(long = "target", value_name = "URL")]
     pub targets: Vec<SecretText>,
-    /// Name of the study; its runs are NAME-a and NAME-b
-    #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
-    pub name: Option<String>,
-    /// Set a plan key on both sides
-    #[arg(long = "set", value_name = "KEY=VALUE")]
-    pub settings: Vec<String>,
-    /// Random seed for keys, pauses and the order of the blocks (default: a new one, which is printed)
-    #[arg(long)]
-    pub seed: Option<u64>,
     /// Resume an interrupted study
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["plan", "a", "b", "pairs", "until", "within", "interleave", "targets", "name", "settings", "seed", "platform", "address", "device", "shared"])]
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["plan", "a", "b", "pairs", "until", "within", "interleave", "targets", "name", "settings", "seed", "platform", "ssh", "allow_busy"])]
     pub resume: Option<String>,
     /// Test library to use instead of the built-in one
     #[arg(long, value_name = "DIR")]
     pub library: Option<PathBuf>,
-    /// Directory for the default targets' files (default: your cache directory)
-    #[arg(long, value_name = "DIR")]
-    pub work_dir: Option<PathBuf>,
-    /// File describing what dbdyno cannot discover: storage array, RAID level, cache, licensed options
-    #[arg(long, value_name = "FILE.toml")]
-    pub platform: Option<PathBuf>,
-    #[command(flatten)]
-    pub server: ServerHost,
-    #[command(flatten)]
-    pub permission: Permission,
-    #[command(flatten)]
-    pub watch: WatchArguments,
     #[command(flatten)]
     pub judging: Judging,
+    #[command(flatten)]
+    pub options: MeasureOptions,
 }
 
 #[derive(Debug, Args)]
@@ -405,16 +392,22 @@ pub struct ReportArguments {
 
 #[derive(Debug, Args)]
 pub struct HostArguments {
-    /// Print JSON (docs/HOST.md)
-    #[arg(long)]
-    pub json: bool,
+    /// Format: text, or JSON (docs/HOST.md)
+    #[arg(
+        long,
+        value_enum,
+        default_value_t,
+        value_name = "FORMAT",
+        hide_possible_values = true
+    )]
+    pub format: TextOrJson,
     /// Directory with proc, sys and etc, such as a tree copied from another machine
     #[arg(long, value_name = "DIR", default_value = "/")]
     pub root: PathBuf,
-    /// Another machine, over ssh: `ssh://USER@HOST[:PORT]`
+    /// Another machine: `ssh://USER@HOST[:PORT]`
     #[arg(long, value_name = "URL", conflicts_with = "root")]
-    pub host: Option<String>,
-    /// Show differences from a run, or from a file written by --json
+    pub ssh: Option<String>,
+    /// Show differences from a run, or from a file written by --format json
     #[arg(long, value_name = "RUN-or-FILE.json")]
     pub against: Option<String>,
     /// File describing what dbdyno cannot discover: storage array, RAID level, cache, licensed options

@@ -81,11 +81,8 @@ fn stated(platform: Option<&Path>) -> Result<Stated> {
     }
 }
 
-fn server_host(said: &ServerHost) -> Result<HostOptions> {
-    Ok(HostOptions::parse(
-        said.address.as_deref(),
-        said.device.as_deref(),
-    )?)
+fn server_host(given: &ServerHost, stated: &Stated) -> Result<HostOptions> {
+    Ok(HostOptions::parse(given.ssh.as_deref(), stated)?)
 }
 
 fn library(directory: Option<&Path>) -> Result<Library> {

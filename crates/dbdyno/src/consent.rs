@@ -17,45 +17,25 @@ const GB: f64 = 1e9;
 /// Part of the free space above which dbdyno asks, however little is written.
 const ROOM_SHARE: f64 = 0.5;
 
-/// Default volume (10^9 bytes) above which dbdyno asks.
-const ASK_ABOVE_GB_DEFAULT: f64 = 10.0;
+/// Volume (10^9 bytes) above which dbdyno asks.
+const ASK_ABOVE_GB: f64 = 10.0;
 
 /// Permissions of the user.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub struct Permission {
-    /// Start without asking, however much will be written
-    #[arg(long)]
+    /// Start without asking, even if more than 10 GB or half of the free space will be written
+    #[arg(short, long)]
     pub yes: bool,
-    /// Ask before writing more than this (10^9 bytes), or more than half of the free space
-    #[arg(long, value_name = "GB", default_value_t = ASK_ABOVE_GB_DEFAULT, value_parser = gigabytes)]
-    pub ask_above: f64,
     /// Allow servers with other active sessions; the run will slow them down, and they will distort its results
     #[arg(long)]
-    pub shared: bool,
-}
-
-impl Default for Permission {
-    fn default() -> Self {
-        Self {
-            yes: false,
-            ask_above: ASK_ABOVE_GB_DEFAULT,
-            shared: false,
-        }
-    }
-}
-
-fn gigabytes(text: &str) -> Result<f64, String> {
-    let number = text.parse::<f64>().ok();
-    number
-        .filter(|gb| gb.is_finite() && *gb >= 0.0)
-        .ok_or_else(|| "expected a number of 10^9 bytes, 0 or more".to_owned())
+    pub allow_busy: bool,
 }
 
 impl Permission {
-    /// Marks the URLs of servers as shared if the user allows other active sessions; an error if no target is such a server.
+    /// Marks the URLs of servers that may have other active sessions, if the user allows them; an error if no target is such a server.
     pub fn share(&self, urls: &[TargetUrl]) -> Result<Vec<TargetUrl>> {
         let mut urls = urls.to_vec();
-        if !self.shared {
+        if !self.allow_busy {
             return Ok(urls);
         }
         let mut servers = 0;
@@ -73,7 +53,9 @@ impl Permission {
             }
         }
         match servers {
-            0 => invalid("--shared applies to servers that others can use, and no target is one"),
+            0 => {
+                invalid("--allow-busy applies to servers that others can use, and no target is one")
+            }
             _ => Ok(urls),
         }
     }
@@ -85,9 +67,9 @@ impl Permission {
             return Ok(());
         }
         say(&format!("writes at most {}, logs included", size(written)));
-        let too_much = self.too_much(written, forecasts, host::room);
+        let too_much = Self::too_much(written, forecasts, host::room);
         match too_much {
-            Some(reason) => self.agree(&reason, "choose a smaller size, or raise --ask-above"),
+            Some(reason) => self.agree(&reason, "choose a smaller size"),
             None => Ok(()),
         }
     }
@@ -111,16 +93,14 @@ impl Permission {
     }
 
     fn too_much(
-        &self,
         written: u64,
         forecasts: &[Forecast],
         room: impl Fn(&Path) -> Option<Room>,
     ) -> Option<String> {
-        if written as f64 > self.ask_above * GB {
-            let limit = self.ask_above;
+        if written as f64 > ASK_ABOVE_GB * GB {
             let written = size(written);
             return Some(format!(
-                "the plan writes up to {written}, more than {limit} GB"
+                "the plan writes up to {written}, more than {ASK_ABOVE_GB} GB"
             ));
         }
         // Targets on one file system share its free space, which others may use up between two samples.
@@ -242,14 +222,6 @@ mod tests {
 
     use super::*;
 
-    fn permission(ask_above: f64, shared: bool) -> Permission {
-        Permission {
-            ask_above,
-            shared,
-            ..Permission::default()
-        }
-    }
-
     fn room(device: u64, free_bytes: u64) -> Option<Room> {
         Some(Room { device, free_bytes })
     }
@@ -266,8 +238,8 @@ mod tests {
 
     #[test]
     fn sides_that_take_turns_need_the_room_of_the_largest() {
-        let ten = permission(10.0, false);
-        let too_much = |forecasts: &[Forecast]| ten.too_much(1, forecasts, |_| room(1, 3000));
+        let too_much =
+            |forecasts: &[Forecast]| Permission::too_much(1, forecasts, |_| room(1, 3000));
         let sides = |room_bytes: [u64; 3]| -> Vec<Forecast> {
             let sides = room_bytes.into_iter().enumerate();
             let sides = sides.map(|(side, bytes)| forecast(1, bytes).of_side(side));
@@ -292,10 +264,9 @@ mod tests {
 
     #[test]
     fn large_writes_need_consent() {
-        let ten = permission(10.0, false);
         let nowhere = |_: &Path| None;
-        assert_eq!(ten.too_much(9_000_000_000, &[], nowhere), None);
-        let reason = ten.too_much(11_000_000_000, &[], nowhere).unwrap();
+        assert_eq!(Permission::too_much(9_000_000_000, &[], nowhere), None);
+        let reason = Permission::too_much(11_000_000_000, &[], nowhere).unwrap();
         let has = |text: &str| reason.contains(text);
         assert!(has("11 GB") && has("10 GB"), "{reason}");
         // Two targets that each take a third of the free space take more than half together, even if others write to the file system
@@ -306,21 +277,28 @@ mod tests {
             samples.get()
         };
         let same = |_: &Path| room(1, 3000 + next());
-        assert_eq!(ten.too_much(1, &[forecast(1, 1000)], same), None);
+        assert_eq!(Permission::too_much(1, &[forecast(1, 1000)], same), None);
         let third = || forecast(1, 1000);
-        let reason = ten.too_much(1, &[third(), third()], same).unwrap();
+        let reason = Permission::too_much(1, &[third(), third()], same).unwrap();
         assert!(reason.contains("half of"), "{reason}");
         let elsewhere = |_: &Path| room(next(), 3000);
-        assert_eq!(ten.too_much(1, &[third(), third()], elsewhere), None);
+        assert_eq!(
+            Permission::too_much(1, &[third(), third()], elsewhere),
+            None
+        );
     }
 
     #[test]
-    fn only_urls_of_servers_are_shared() {
+    fn only_servers_may_be_busy() {
         let urls = |urls: &[&str]| -> Vec<TargetUrl> {
             let urls = urls.iter().map(|url| engines::parse(url).unwrap());
             urls.collect()
         };
-        let share = |texts: &[&str]| permission(1.0, true).share(&urls(texts));
+        let permission = Permission {
+            allow_busy: true,
+            ..Permission::default()
+        };
+        let share = |texts: &[&str]| permission.share(&urls(texts));
         let shared = share(&[
             "postgres://u:p@h/d",
             "postgres://u@h/d?sslmode=disable",

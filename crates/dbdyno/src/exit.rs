@@ -194,7 +194,7 @@ impl Outcome for UrlError {
 impl Outcome for DocumentError {
     fn advice(&self) -> Option<String> {
         let is_none = matches!(self, Self::NotAnInventory { .. });
-        is_none.then(|| "write one with `dbdyno host --json`".into())
+        is_none.then(|| "write one with `dbdyno host --format json`".into())
     }
 }
 

@@ -47,7 +47,7 @@ pub fn begin(verbose: u8, file: Option<&Path>) -> Result<()> {
     if let Some(path) = file {
         let made = output::renew(path, is_log).with_context(|| {
             format!(
-                "the log {} cannot be written; choose another file with --log",
+                "the log {} cannot be written; choose another file with --log-file",
                 path.display()
             )
         })?;

@@ -38,7 +38,7 @@ fn main() -> ExitCode {
 fn dbdyno(command_line: &CommandLine) -> ExitCode {
     lab::signal::advise(|verb, label| format!("resume with: dbdyno {verb} --resume {label}"));
     let arguments = Arguments::parse_from_typed(command_line);
-    let result = log::begin(arguments.verbose, arguments.log.as_deref());
+    let result = log::begin(arguments.verbose, arguments.log_file.as_deref());
     if let Some(warning) = command_line.warning() {
         console::say(&format!("dbdyno: warning: {warning}"));
     }

@@ -302,7 +302,7 @@ fn outputs_do_not_overwrite_their_archive() {
         report last -o link                               => is an archive
         judge last --sla sla.toml --junit archive.dbdyno  => is an archive
         judge last --sla sla.toml --junit link            => is an archive
-        list runs --log archive.dbdyno                    => choose another file with --log
+        list runs --log-file archive.dbdyno                    => choose another file with --log
         ",
     );
     assert!(workspace.bytes("archive.dbdyno") == before);

@@ -33,7 +33,7 @@ fn checked(workspace: &Workspace, status: i32, url: &str, more: impl Arguments) 
 }
 
 fn json(workspace: &Workspace, url: &str) -> Value {
-    check(workspace, url, &["--json"]).json()
+    check(workspace, url, &["--format", "json"]).json()
 }
 
 /// The check of a user who has all four rights.
@@ -167,7 +167,7 @@ fn all_reasons_for_refusal_are_reported_together() {
     postgres::psql(&server, "CREATE SCHEMA dbdyno");
     let url = postgres::url(&server, server.superuser());
     let ended = check(&workspace, &format!("{url}?shared_buffers=1GB"), &[]);
-    let alone = check(&workspace, &url, &["--shared"]);
+    let alone = check(&workspace, &url, &["--allow-busy"]);
     let _ = busy.kill();
     let _ = busy.wait();
     assert_eq!(ended.status, 3, "{}", ended.stderr);
@@ -257,7 +257,7 @@ fn the_machine_is_named_and_the_result_written() {
     let (workspace, sshd, server) = (Workspace::new(), Sshd::start(), postgres::server(""));
     let (url, host) = (postgres::url(&server, "dbdyno"), sshd.url());
     let file = workspace.path("found.json").display().to_string();
-    let mut command = workspace.command(&["check", "--target", &url, "--host", &host, "-o", &file]);
+    let mut command = workspace.command(&["check", "--target", &url, "--ssh", &host, "-o", &file]);
     command.env("DBDYNO_SSH", sshd.client());
     let ended = Ended::of(command.output().unwrap());
     assert_eq!(ended.status, 0, "{}", ended.stderr);
@@ -287,7 +287,7 @@ fn a_server_that_is_not_there_is_said_to_be_so() {
 const NOT_LEFT: &str = "SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'dbdyno%'";
 
 fn suite(workspace: &Workspace, url: &str) -> (Ended, Value) {
-    let ended = check(workspace, url, &["--engine", "--yes", "--json"]);
+    let ended = check(workspace, url, &["--engine", "--yes", "--format", "json"]);
     let found = ended.json();
     let suite = found["engine_suite"].clone();
     (ended, suite)
@@ -420,7 +420,12 @@ fn a_password_is_in_no_output() {
     );
     let url = postgres::url(&server, "plain").replace("plain@", &format!("plain:{CANARY}@"));
     let file = workspace.path("found.json").display().to_string();
-    for more in [&[][..], &["--json"], &["-o", &file], &["--engine", "--yes"]] {
+    for more in [
+        &[][..],
+        &["--format", "json"],
+        &["-o", &file],
+        &["--engine", "--yes"],
+    ] {
         let ended = checked(&workspace, 3, &url, more);
         let said = format!("{}{}", ended.stdout, ended.stderr);
         assert!(!said.contains(CANARY), "{said}");

@@ -9,7 +9,7 @@ use serde_json::Value;
 use testing::Says;
 
 fn populate(workspace: &Workspace, url: &str, level: &str) -> Value {
-    let lift = "columnar lift --from {} --level {} --json";
+    let lift = "columnar lift --from {} --level {} --format json";
     workspace.json(&words(lift, &[url, level]))
 }
 
@@ -253,7 +253,7 @@ fn sizes_are_predicted_and_bad_options_are_refused() {
         let size = "columnar size --from {} --level query-high ".to_owned() + more;
         workspace.dbdyno(&words(&size, &[&url]))
     };
-    let said = size("--json --memory 3MB --users 5 --threads 4").json();
+    let said = size("--format json --memory 3MB --users 5 --threads 4").json();
     let lifted = populate(&workspace, &url, "query-high");
     let (whole, truth) = (
         &said["levels"][0]["memory_bytes"],
@@ -276,7 +276,8 @@ fn sizes_are_predicted_and_bad_options_are_refused() {
     assert_eq!(said["cores"]["ample"], 20);
     assert_eq!(said["cores"]["fewest"], 10);
     // By hand: 72 cores less 10 for 20 threads; 3 MB × 358.22 ÷ 178.47.
-    let sized = size("--json --memory 3MB --data 3TB --users 5 --threads 4 --cores 72").json();
+    let sized =
+        size("--format json --memory 3MB --data 3TB --users 5 --threads 4 --cores 72").json();
     let sizing = &sized["sizing"];
     assert_eq!(sizing["cores_left"], 62);
     assert_eq!(sizing["saved"], Value::Null);

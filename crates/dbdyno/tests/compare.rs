@@ -25,7 +25,7 @@ fn a_study_is_measured_in_the_drawn_order_and_ends_in_a_verdict() {
     // Twice the jobs on a machine of two cores or more: an effect that exceeds any noise.
     let ended = ab(
         &workspace,
-        &words("--b step.jobs=[2] --pairs 6 --name jobs --json", &[]),
+        &words("--b step.jobs=[2] --pairs 6 --name jobs --format json", &[]),
     );
     assert_eq!(ended.status, 0, "{}", ended.stderr);
     ended.stderr.says("chances before the run");
@@ -66,7 +66,7 @@ fn a_study_is_measured_in_the_drawn_order_and_ends_in_a_verdict() {
     assert_eq!(seeds(&a), seeds(&b));
 
     // The archive alone gives the same comparison.
-    let later = workspace.fine("compare jobs-a jobs-b --json");
+    let later = workspace.fine("compare jobs-a jobs-b --format json");
     assert_eq!(later.json(), compared);
     what_the_change_costs(&workspace);
     let text = workspace.fine("compare jobs-a jobs-b --all").stdout;
@@ -86,7 +86,7 @@ fn what_the_change_costs(workspace: &Workspace) {
     let command = [
         "compare", "jobs-a", "jobs-b", "--prices", &a, "--prices", &b,
     ];
-    let found = workspace.json(&[&command[..], &["--json"]].concat());
+    let found = workspace.json(&[&command[..], &["--format", "json"]].concat());
     let change = &found["prices"]["change"];
     assert_eq!(change["extra_net"], 500.0);
     assert_eq!(change["no_ratios_because"], Value::Null);
@@ -230,7 +230,7 @@ fn a_killed_study_is_resumed_to_its_end() {
     child.wait().unwrap();
     let before = points(&workspace.export("cut-a")).len();
     assert!((1..20).contains(&before), "{before}");
-    let resumed = workspace.fine("ab --resume cut --json");
+    let resumed = workspace.fine("ab --resume cut --format json");
     assert_eq!(resumed.json()["repetitions_a"], 20);
     for run in ["cut-a", "cut-b"] {
         let exported = workspace.export(run);

@@ -230,7 +230,7 @@ fn reports_manual_pages_and_logs() {
         },
         Case {
             fine: &[Pipe, Device],
-            ..case("log", "run tiny.toml --target mock: --log log")
+            ..case("log", "run tiny.toml --target mock: --log-file log")
         },
     ]);
 }

@@ -106,14 +106,14 @@ fn targets() {
             "run plan.toml --target postgres://u@h/d?sslmode=perfer",
             "run plan.toml --target postgres://u@h/d?sslmode=verify-full",
             "run plan.toml --target postgres://u@h/d?channel_binding=require",
-            "run plan.toml --target sqlite:x --host-device sdx",
-            "run plan.toml --target sqlite:x --host ssh://h",
-            "run plan.toml --host ssh://",
+            "run plan.toml --target sqlite:x --ssh ssh://h",
+            "run plan.toml --ssh ssh://",
+            "run plan.toml --target postgres://u@h/d --ssh ssh://h?disk=sda",
             "check --target duckdb+none:",
             "check --target duckdb+none: --engine --yes",
             "check --target sqlite:text",
             "check --target postgres://nobody@127.0.0.1:1/db",
-            "check --target mock: --shared",
+            "check --target mock: --allow-busy",
             "check --target sqlite:x.db --engine",
             "check --target mock: -o folder",
         ]
@@ -280,7 +280,7 @@ fn storage_and_host() {
             "vdbench -f short.txt --check",
             "host --platform text",
             "host --against absent.json",
-            "host --host ssh://",
+            "host --ssh ssh://",
         ]
     ));
 }

@@ -53,7 +53,7 @@ fn a_fleet_is_imported_judged_drawn_and_exported() {
     assert!(page.contains("observational") && page.contains("regression to the mean"));
     assert!(page.ends_with("</html>") || page.ends_with("</html>\n"));
 
-    let found = workspace.json("fleet report --json -o p.html");
+    let found = workspace.json("fleet report --format json -o p.html");
     assert_eq!(found["call"].as_str(), Some("higher"));
     assert_eq!(found["kind"].as_str(), Some("observational"));
     assert_eq!(found["primary"], "write.within_120us");
@@ -88,7 +88,7 @@ fn the_same_content_is_imported_once_and_the_same_histogram_never_twice() {
     let refused = workspace.ends(2, "fleet import c.csv");
     let why = "c.csv: line 2: the writes of array-000 before at 2026-02-01T00:00:00Z are already there, from a.csv line 2";
     assert!(refused.stderr.contains(why), "{}", refused.stderr);
-    assert_eq!(workspace.fine("fleet report --json").status, 0);
+    assert_eq!(workspace.fine("fleet report --format json").status, 0);
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn a_wrong_line_leaves_the_fleet_as_it_was() {
         "nothing was begun"
     );
     workspace.fine("fleet import telemetry/1.csv");
-    let report = ["fleet", "report", "--json"];
+    let report = ["fleet", "report", "--format", "json"];
     let before = workspace.fine(&report).stdout;
     assert_eq!(workspace.dbdyno("fleet import telemetry").status, 2);
     assert_eq!(workspace.fine(&report).stdout, before);
@@ -203,7 +203,7 @@ fn runs_of_an_archive_are_the_sides_of_a_system() {
     let import = ["fleet", "import", "archive.dbdyno", "--system", "array-1"];
     let said = workspace.fine(&[&import[..], &runs[..]].concat()).stdout;
     assert!(said.contains("archive.dbdyno: 4 histograms"), "{said}");
-    let found = workspace.json("fleet report --json");
+    let found = workspace.json("fleet report --format json");
     assert_eq!(found["systems"], 1);
     assert_eq!(found["call"], "refused: too few systems");
     let again = workspace.fine(&[&import[..], &runs[..]].concat()).stdout;
@@ -270,7 +270,7 @@ fn device_times_of_archives_are_a_fleet() {
         let refused = workspace.ends(2, &[&import[..], &["--observer", "driver"]].concat());
         refused.stderr.says("--observer device");
     }
-    let found = workspace.json("fleet report --json");
+    let found = workspace.json("fleet report --format json");
     assert_eq!(found["systems"], systems);
     assert_eq!(found["call"], "higher", "{found}");
     assert_eq!(found["primary"], "write.within_120us");

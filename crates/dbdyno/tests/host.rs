@@ -36,7 +36,7 @@ fn found_stated_and_advised_facts_are_separate() {
     page.says("Machine (found)\n  host name                 bench\n");
     page.says("Storage (stated)\n  raid_level                RAID-5\n");
     page.says("transparent-huge-pages [important]");
-    let json = workspace.json(&["host", "--json", "--root", &root]);
+    let json = workspace.json(&["host", "--format", "json", "--root", &root]);
     assert_eq!(json["format"], "dbdyno-host");
     assert_eq!(json["found"]["sysctl"]["fs.aio-max-nr"], "65536");
     assert_eq!(json["found"]["processor"]["turbo"], Value::Null);
@@ -47,14 +47,24 @@ fn found_stated_and_advised_facts_are_separate() {
 fn two_inventories_differ_in_rows() {
     let workspace = Workspace::new();
     let root = machine(&workspace);
-    let before = workspace.fine(&["host", "--json", "--root", &root]).stdout;
+    let before = workspace
+        .fine(&["host", "--format", "json", "--root", &root])
+        .stdout;
     let before = workspace.file("before.json", &before);
     let same = workspace
         .fine(&["host", "--root", &root, "--against", &before])
         .stdout;
     assert!(same.contains("No differences from"), "{same}");
     workspace.file("root/proc/sys/fs/aio-max-nr", "1048576\n");
-    let json = workspace.json(&["host", "--json", "--root", &root, "--against", &before]);
+    let json = workspace.json(&[
+        "host",
+        "--format",
+        "json",
+        "--root",
+        &root,
+        "--against",
+        &before,
+    ]);
     let row = serde_json::json!({
         "fact": "found.sysctl.fs.aio-max-nr", "before": "65536", "after": "1048576"
     });

@@ -57,7 +57,7 @@ fn a_foreign_archive_steers_no_terminal() {
         (0, &["report", "1", "-o", "page.html"]),
         (2, &["compare", "1", "1"]),
         (3, &["judge", "1", "--sla", &limits]),
-        (3, &["judge", "1", "--sla", &limits, "--json"]),
+        (3, &["judge", "1", "--sla", &limits, "--format", "json"]),
         (2, &["runs", "delete", "1", "--yes"]),
     ];
     for (status, arguments) in verbs {
@@ -105,7 +105,7 @@ fn a_server_and_ssh_steer_no_terminal() {
     // The server repeats the name in its message.
     let url = postgres::url(&server, "a%1B%5B31m%C2%9B2J");
     let plan = workspace.file("plan.toml", TINY);
-    let ended = workspace.dbdyno(&["run", &plan, "--target", &url, "-vv", "--log", "log"]);
+    let ended = workspace.dbdyno(&["run", &plan, "--target", &url, "-vv", "--log-file", "log"]);
     assert!(ended.stderr.contains("does not exist"), "{}", ended.stderr);
     is_clean("run", &ended);
     let log = workspace.text("log");
@@ -115,7 +115,7 @@ fn a_server_and_ssh_steer_no_terminal() {
         &format!("#!/bin/sh\nprintf '%s\\n' 'no entry{STEERING}' >&2\nexit 255\n"),
     );
     std::fs::set_permissions(&ssh, std::fs::Permissions::from_mode(0o755)).unwrap();
-    let mut command = workspace.command("host --host ssh://u@h");
+    let mut command = workspace.command("host --ssh ssh://u@h");
     command.env("DBDYNO_SSH", &ssh);
     let ended = Ended::of(command.output().unwrap());
     assert!(ended.stderr.contains("no entry"), "{}", ended.stderr);

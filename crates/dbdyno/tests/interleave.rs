@@ -33,7 +33,7 @@ fn plan(workspace: &Workspace, statement: &str) -> String {
 fn study(workspace: &Workspace, plan: &str, targets: &[&str]) -> Ended {
     let five = format!("step.script={}", workspace.path("five.toml").display());
     let how = words(
-        "--interleave 100ms --pairs 6 --name s --b {} --json --yes",
+        "--interleave 100ms --pairs 6 --name s --b {} --format json --yes",
         &[&five],
     );
     let targets: Vec<&str> = targets.iter().flat_map(|url| ["--target", url]).collect();

@@ -96,7 +96,7 @@ fn an_unmeasured_limit_is_not_passed() {
 fn six_repetitions_carry_an_interval() {
     let workspace = Workspace::new();
     workspace.measure(TINY, "--name night --repeat 6");
-    let ended = judge(&workspace, KEPT, "--json");
+    let ended = judge(&workspace, KEPT, "--format=json");
     let json = ended.json();
     let row = &json["limits"][0];
     assert_eq!(row["surety"], "clear");
@@ -111,7 +111,7 @@ fn six_repetitions_carry_an_interval() {
 #[test]
 fn the_json_agrees_with_the_lines() {
     let limits = [KEPT, MISSED, UNJUDGED].concat();
-    let ended = judge(&measured(), &limits, "--json");
+    let ended = judge(&measured(), &limits, "--format=json");
     assert_eq!(ended.status, 4);
     let json = ended.json();
     assert_eq!(json["schema"], "dbdyno-judgement/1");

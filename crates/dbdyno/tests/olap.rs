@@ -71,7 +71,7 @@ fn wrong_answers_are_invalid(workspace: &Workspace, url: &str) {
     let power = of(&exported, "OLAP-POWER");
     assert_eq!(power["queries_per_min"], Value::Null);
     assert!(power["reasons"].to_string().contains("Q12"), "{power}");
-    let checked = workspace.ends(3, &["olap", "check", "--target", url, "--json"]);
+    let checked = workspace.ends(3, &["olap", "check", "--target", url, "--format", "json"]);
     let found = checked.json();
     let verdicts = found["findings"].as_array().unwrap().iter();
     let wrong: Vec<_> = verdicts.filter(|f| f["verdict"] == "wrong").collect();

@@ -15,7 +15,7 @@ use serde_json::Value;
 use testing::Says;
 
 fn json(workspace: &Workspace, url: &str, status: i32) -> Value {
-    let ended = workspace.dbdyno(&["oltp", "check", "--target", url, "--json"]);
+    let ended = workspace.dbdyno(&["oltp", "check", "--target", url, "--format", "json"]);
     assert_eq!(ended.status, status, "{}", ended.stderr);
     ended.json()
 }

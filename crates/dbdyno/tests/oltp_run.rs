@@ -124,7 +124,7 @@ fn only_an_unchanged_load_is_reused() {
         "response p95 at 2 users",
         "inconclusive",
     ]);
-    let compared = workspace.json("compare 1 2 --anyway --json");
+    let compared = workspace.json("compare 1 2 --anyway --format json");
     let ramp = &compared["ramps"][0];
     assert_eq!(ramp["target"], "sqlite");
     let at = |level: usize| &ramp["response_us_at_users"][level];

@@ -78,7 +78,7 @@ fn every_verb_keeps_a_password_to_itself() {
     let archive = workspace.archive();
     let verbs = "\
         run plan.toml --target URL --name one -vv
-        run plan.toml --target URL --shared
+        run plan.toml --target URL --allow-busy
         ab plan.toml --target URL --b target=URL --pairs 1 --name two --yes
         oltp load --target URL --warehouses 1 --warehouse-rows tenth
         columnar size --from URL --level query-low
@@ -86,8 +86,8 @@ fn every_verb_keeps_a_password_to_itself() {
         export two-b
         export one --format csv
         export one --format markdown
-        compare two-a two-b --json
-        oltp check --target URL --log log
+        compare two-a two-b --format json
+        oltp check --target URL --log-file log
         oltp drop --target URL -v";
     for verb in verbs.replace("URL", &url).lines() {
         unsaid(&workspace, 0, verb);
@@ -256,7 +256,7 @@ fn a_resumed_run_logs_on_with_a_password_that_no_archive_has() {
         alone.stderr.omits(CANARY);
         unsaid_with(&workspace, 0, (variable, value), &resume);
         // The same with a password from elsewhere, and with a wrong one.
-        let arguments = ["run", &plan, "--target", &without, "--log", "log"];
+        let arguments = ["run", &plan, "--target", &without, "--log-file", "log"];
         unsaid_with(&workspace, 0, (variable, value), &arguments);
     }
     psql_password(&server, "another");
@@ -293,7 +293,7 @@ fn a_misplaced_argument_is_not_repeated_with_its_password() {
         export URL
         list URL
         vdbench -f URL
-        host --host ssh://u:SECRET@h";
+        host --ssh ssh://u:SECRET@h";
     for verb in verbs.replace("URL", &url).replace("SECRET", CANARY).lines() {
         let ended = workspace.dbdyno(verb);
         let said = format!("{}{}", ended.stdout, ended.stderr);
@@ -324,7 +324,7 @@ fn a_password_for_mariadb_stays_private_as_well() {
     let plan = workspace.file("plan.toml", TINY);
     let without = mysql::url(&server, "locked");
     let url = without.replace("locked@", &format!("locked:{CANARY}@"));
-    let arguments = ["run", &plan, "--target", &url, "-vv", "--log", "log"];
+    let arguments = ["run", &plan, "--target", &url, "-vv", "--log-file", "log"];
     let ended = unsaid(&workspace, 0, &arguments);
     assert!(ended.stderr.contains("put it into ~/.my.cnf"));
     let arguments = ["run", &plan, "--target", &without];

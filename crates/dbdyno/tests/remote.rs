@@ -42,7 +42,7 @@ fn a_server_elsewhere_is_sampled_and_described_through_ssh() {
     let (workspace, sshd, server) = (Workspace::new(), Sshd::start(), server(""));
     let plan = workspace.file("plan.toml", PLAN);
     let (url, host) = (url(&server, "dbdyno"), sshd.url());
-    let arguments = ["run", &plan, "--target", &url, "--host", &host];
+    let arguments = ["run", &plan, "--target", &url, "--ssh", &host];
     let ended = dbdyno(&workspace, &sshd, &arguments);
     assert_eq!(ended.status, 0, "{}", ended.stderr);
     let run = workspace.export("last");
@@ -80,10 +80,14 @@ fn a_server_elsewhere_is_sampled_and_described_through_ssh() {
         assert!(known || notes.contains("device"), "{notes}");
     }
     // The resumed run uses the same host.
-    let shown = dbdyno(&workspace, &sshd, &["host", "--host", &host, "--json"]);
+    let shown = dbdyno(
+        &workspace,
+        &sshd,
+        &["host", "--ssh", &host, "--format", "json"],
+    );
     assert_eq!(shown.status, 0, "{}", shown.stderr);
     let there = shown.json();
-    let here = workspace.json("host --json");
+    let here = workspace.json("host --format json");
     for part in [
         "machine",
         "processor",
@@ -118,7 +122,7 @@ fn the_device_of_a_server_elsewhere_can_be_named() {
     );
     let plan = workspace.file("plan.toml", &PLAN.replace(", \"T311\"", ""));
     let (url, host) = (url(&server, "plain"), sshd.url());
-    let arguments = ["run", &plan, "--target", &url, "--host", &host];
+    let arguments = ["run", &plan, "--target", &url, "--ssh", &host];
     assert_eq!(dbdyno(&workspace, &sshd, &arguments).status, 0);
     // This user has no right to see the data directory.
     let run = workspace.export("last");
@@ -131,12 +135,14 @@ fn the_device_of_a_server_elsewhere_can_be_named() {
         .filter_map(|line| line.split_whitespace().nth(2))
         .next();
     let disk = disk.expect("the tests run where some block device is shown");
-    let named = [&arguments[..], &["--host-device", disk]].concat();
+    let with_device = format!("{host}?device={disk}");
+    let named = ["run", &plan, "--target", &url, "--ssh", &with_device];
     assert_eq!(dbdyno(&workspace, &sshd, &named).status, 0);
     let run = workspace.export("last");
     assert_eq!(run["targets"][0]["device"], disk);
     assert!(points(&run)[0]["read_iops"].is_number());
-    let odd = [&arguments[..], &["--host-device", "sda;x"]].concat();
+    let with_odd = format!("{host}?device=sda;x");
+    let odd = ["run", &plan, "--target", &url, "--ssh", &with_odd];
     let ended = dbdyno(&workspace, &sshd, &odd);
     assert_eq!(ended.status, 1);
     ended.sentence().says("not the name of a block device");
@@ -148,7 +154,7 @@ fn a_connection_that_dies_costs_figures_and_no_point() {
     let plan = workspace.file("plan.toml", LONG);
     let (url, host) = (url(&server, "dbdyno"), sshd.url());
     let mut command = workspace.command(&[
-        "run", &plan, "--target", &url, "--host", &host, "--name", "cut",
+        "run", &plan, "--target", &url, "--ssh", &host, "--name", "cut",
     ]);
     command.env("DBDYNO_SSH", sshd.client());
     let log = workspace.path("log");
@@ -190,16 +196,16 @@ fn a_host_that_cannot_be_reached_ends_the_run_before_it_begins() {
         let ended = dbdyno(
             &workspace,
             &sshd,
-            &["run", &plan, "--target", &url, "--host", host],
+            &["run", &plan, "--target", &url, "--ssh", host],
         );
         assert_eq!(ended.status, 1, "{}", ended.stderr);
         let sentence = ended.sentence();
         sentence.says_all(&["cannot be reached", expected]);
         assert!(!workspace.archive().exists());
-        let ended = dbdyno(&workspace, &sshd, &["host", "--host", host]);
+        let ended = dbdyno(&workspace, &sshd, &["host", "--ssh", host]);
         assert_eq!(ended.status, 1, "{}", ended.stderr);
     }
-    let mut command = workspace.command(&["host", "--host", &host]);
+    let mut command = workspace.command(&["host", "--ssh", &host]);
     command.env("DBDYNO_SSH", "/no/such/ssh");
     let ended = Ended::of(command.output().unwrap());
     assert!(
@@ -208,9 +214,9 @@ fn a_host_that_cannot_be_reached_ends_the_run_before_it_begins() {
         ended.stderr
     );
     let table = "
-        --target sqlite: --host ssh://u@h   => without the host
-        --target URL --host u@h             => ssh://USER@HOST
-        --target URL --host-device sda      => give the host as well
+        --target sqlite: --ssh ssh://u@h   => without the host
+        --target URL --ssh u@h             => ssh://USER@HOST
+        --target URL --ssh ssh://h?disk=sda => its only parameter is ?device=NAME
     ";
     for (arguments, expected) in testing::rows(&table.replace("URL", &url)) {
         let row = format!("run plan.toml {arguments} => {expected}");
@@ -243,7 +249,7 @@ fn the_other_machine_gets_no_use_of_the_keys() {
         assert!(agent.try_wait().unwrap().is_none());
         std::thread::sleep(Duration::from_millis(20));
     }
-    let mut command = workspace.command(&["host", "--host", &sshd.url()]);
+    let mut command = workspace.command(&["host", "--ssh", &sshd.url()]);
     command
         .env("DBDYNO_SSH", sshd.client())
         .env("SSH_AUTH_SOCK", &socket);
@@ -271,7 +277,7 @@ fn a_client_that_others_can_replace_is_not_started() {
         std::fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
     }
     let start = || {
-        let mut command = workspace.command("host --host ssh://u@h");
+        let mut command = workspace.command("host --ssh ssh://u@h");
         command.env_remove("DBDYNO_SSH").env("PATH", &folder);
         Ended::of(command.output().unwrap())
     };
@@ -298,7 +304,7 @@ fn the_client_is_given_no_password_of_a_database() {
         ),
     );
     std::fs::set_permissions(&client, Permissions::from_mode(0o755)).unwrap();
-    let mut command = workspace.command("host --host ssh://u@h");
+    let mut command = workspace.command("host --ssh ssh://u@h");
     command
         .env("DBDYNO_SSH", &client)
         .env("SSH_AUTH_SOCK", "kept");
@@ -317,7 +323,7 @@ fn a_host_that_does_not_let_us_in_asks_nothing() {
     let (workspace, sshd) = (Workspace::new(), Sshd::start());
     std::fs::write(sshd.client().with_file_name("authorized"), "").unwrap();
     let began = Instant::now();
-    let ended = dbdyno(&workspace, &sshd, &["host", "--host", &sshd.url()]);
+    let ended = dbdyno(&workspace, &sshd, &["host", "--ssh", &sshd.url()]);
     assert_eq!(ended.status, 1, "{}", ended.stderr);
     ended.sentence().says("Permission denied");
     assert!(began.elapsed() < Duration::from_secs(120));

@@ -134,7 +134,7 @@ fn needs_consent_for_other_sessions(
         }
         let ended = workspace.ends(1, &["run", &plan, "--target", url]);
         ended.sentence().says("other sessions are active");
-        workspace.fine(&["run", &plan, "--target", url, "--shared"]);
+        workspace.fine(&["run", &plan, "--target", url, "--allow-busy"]);
         assert!(!other.is_finished(), "the other session ended too early");
         other.join().unwrap();
     });
@@ -328,7 +328,7 @@ fn servers_with_other_sessions_need_consent() {
     );
     let workspace = Workspace::new();
     let plan = workspace.file("plan.toml", common::TINY);
-    workspace.ends(2, &["run", &plan, "--target", "sqlite:", "--shared"]);
+    workspace.ends(2, &["run", &plan, "--target", "sqlite:", "--allow-busy"]);
 }
 
 #[test]
@@ -350,15 +350,10 @@ fn much_is_written_only_when_agreed() {
     assert_eq!(psql(&server, schemas), "0");
 
     let plan = workspace.file("plan.toml", &only("T611"));
-    let small = words(
-        "run {} --target {} --ask-above 0.01",
-        &[plan.as_str(), file.as_str()],
-    );
-    assert_eq!(workspace.dbdyno(&small).status, 2);
-    let agreed = workspace.fine(&[&small[..], &["--yes"]].concat());
-    agreed.stderr.says("writes at most 13 MB");
+    let small = workspace.fine(&["run", &plan, "--target", &file]);
+    small.stderr.says("writes at most 13 MB");
     // A plan that only computes writes nothing and needs no announcement.
     let plan = workspace.file("plan.toml", common::TINY);
-    let silent = workspace.fine(&["run", &plan, "--target", "sqlite:", "--ask-above", "0"]);
+    let silent = workspace.fine(&["run", &plan, "--target", "sqlite:"]);
     silent.stderr.omits("writes at most");
 }

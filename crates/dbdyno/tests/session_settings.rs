@@ -27,7 +27,9 @@ fn study(workspace: &Workspace, url: &str, a: ([&str; 2], &str), b: ([&str; 2], 
     workspace.file("look.toml", &script);
     let plan = workspace.file("plan.toml", PLAN);
     let sides = ["--a", a.0[0], a.0[1], "--b", b.0[0], b.0[1]];
-    let study = ["--pairs", "2", "--name", "study", "--json", "--yes"];
+    let study = [
+        "--pairs", "2", "--name", "study", "--format", "json", "--yes",
+    ];
     workspace.dbdyno(&[&["ab", &plan, "--target", url], &study[..], &sides].concat())
 }
 

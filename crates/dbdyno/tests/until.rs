@@ -296,7 +296,7 @@ fn mock(workspace: &Workspace, more: &[&str]) -> Exited {
 fn a_handicap_is_found_at_the_first_look_and_the_archive_agrees() {
     let workspace = Workspace::new();
     let handicap = ["--b", "target.service_us=200000", "--until", "50%"];
-    let how = ["--pairs", "12", "--name", "slow", "--json"];
+    let how = ["--pairs", "12", "--name", "slow", "--format", "json"];
     let ended = mock(&workspace, &[&handicap[..], &how].concat());
     assert_eq!(ended.status, 0, "{}", ended.stderr);
     ended.stderr.says_all(&[
@@ -321,7 +321,7 @@ fn a_handicap_is_found_at_the_first_look_and_the_archive_agrees() {
         "{primary:#}"
     );
 
-    let later = workspace.fine("compare slow-a slow-b --json");
+    let later = workspace.fine("compare slow-a slow-b --format json");
     assert_eq!(later.json(), compared);
     let text = workspace.fine("compare slow-a slow-b").stdout;
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -344,7 +344,7 @@ fn equal_sides_are_measured_to_the_end_and_an_effect_out_of_reach_is_refused() {
     let ended = mock(
         &workspace,
         &[
-            "--until", "50%", "--pairs", "5", "--name", "few", "--yes", "--json",
+            "--until", "50%", "--pairs", "5", "--name", "few", "--yes", "--format", "json",
         ],
     );
     assert_eq!(ended.status, 0, "{}", ended.stderr);
@@ -390,7 +390,7 @@ fn slices_stop_early_too() {
     let five = format!("step.script={}", workspace.path("five.toml").display());
     let url = workspace.url("sqlite", "one.db");
     let how = words(
-        "--interleave 100ms --until 20% --pairs 9 --name s --json",
+        "--interleave 100ms --until 20% --pairs 9 --name s --format json",
         &[],
     );
     let ended =
@@ -424,7 +424,7 @@ fn a_killed_study_is_resumed_with_its_looks() {
     child.kill().unwrap();
     child.wait().unwrap();
     assert!(points(&workspace.export("cut-a")).len() < 8);
-    let resumed = workspace.json("ab --resume cut --json");
+    let resumed = workspace.json("ab --resume cut --format json");
     let looks = &resumed["looks"];
     assert!(
         looks["taken"].as_u64().unwrap() >= 1 && looks["ended"].is_string(),

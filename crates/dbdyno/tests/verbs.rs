@@ -243,7 +243,7 @@ fn a_run_that_hangs_logs_its_wait() {
     let target = format!("postgres://nobody@127.0.0.1:{port}/none?sslmode=disable");
     let log = workspace.path("log.txt");
     let mut child = workspace
-        .command(&["run", "quick", "--target", &target, "--log", "log.txt"])
+        .command(&["run", "quick", "--target", &target, "--log-file", "log.txt"])
         .spawn()
         .unwrap();
     let waits = format!(" > connect to=127.0.0.1:{port}, since 5 s");

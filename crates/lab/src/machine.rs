@@ -26,16 +26,20 @@ const ELSEWHERE: &str = "the server runs on another machine; name its host";
 pub struct HostOptions {
     /// Its address; `None` for the machine in the targets' URLs.
     pub address: Option<SshAddress>,
+    /// Block device of the server's data, where dbdyno cannot find it.
     pub device: Option<String>,
 }
 
 impl HostOptions {
-    /// Parses `--host` and `--host-device`.
-    pub fn parse(address: Option<&str>, device: Option<&str>) -> Result<Self> {
-        let address = address.map(SshAddress::parse).transpose();
+    /// Parses `ssh://USER@HOST[:PORT][?device=NAME]`; without a device in it, the one that the platform file states counts.
+    pub fn parse(address: Option<&str>, stated: &Stated) -> Result<Self> {
+        let parsed = address.map(SshAddress::parse_with_device).transpose();
+        let (address, device) = parsed
+            .map_err(|e| LabError::Plan(e.to_string()))?
+            .map_or((None, None), |(address, device)| (Some(address), device));
         Ok(Self {
-            address: address.map_err(|e| LabError::Plan(e.to_string()))?,
-            device: device.map(str::to_owned),
+            address,
+            device: device.or_else(|| stated.device().map(str::to_owned)),
         })
     }
 
@@ -71,19 +75,13 @@ impl Machine {
     /// The machine of these targets; logs in if it is another one. Touches no target.
     ///
     /// # Errors
-    /// Targets are on different machines, `--host` is given for an embedded database, or the host cannot be reached.
+    /// Targets are on different machines, an address is given for an embedded database, or the host cannot be reached.
     pub fn of(groups: &[Vec<TargetUrl>], options: &HostOptions) -> Result<Self> {
         let urls: Vec<&TargetUrl> = groups.iter().flatten().collect();
         let is_server = |url: &&TargetUrl| {
             engines::find(url).is_ok_and(|engine| engine.reach() == Reach::Network)
         };
         let ours: Vec<&&TargetUrl> = urls.iter().filter(|url| !is_server(url)).collect();
-        if options.address.is_none() && options.device.is_some() {
-            return Err(LabError::Plan(
-                "the device of the server's host is given, but not the host; give the host as well, or leave the device out"
-                    .into(),
-            ));
-        }
         let away = match &options.address {
             Some(_) => urls.len() - ours.len(),
             None => urls.iter().filter(|url| !engines::runs_here(url)).count(),
@@ -200,9 +198,16 @@ impl Machine {
                 let found = remote.stack(&target.first().storage_paths()?);
                 found.map_err(|why| format!("{why}, or name the device"))
             }
-            (HostLocation::Here, _) => {
-                let found = Stack::of(&target.first().storage_paths()?);
-                found.map_err(|why| why.to_string())
+            (HostLocation::Here, named) => {
+                let paths = target.first().storage_paths();
+                let found =
+                    paths.and_then(|paths| Stack::of(&paths).map_err(|why| why.to_string()));
+                match named {
+                    Some(name) => {
+                        found.or_else(|_| Ok((Stack::named(Path::new("/"), name), Vec::new())))
+                    }
+                    None => found,
+                }
             }
         }
     }
@@ -304,16 +309,17 @@ mod tests {
     use super::*;
     use crate::nodes::group;
 
-    fn machine(urls: &[&str], host: Option<&str>, device: Option<&str>) -> Result<Machine> {
+    fn machine(urls: &[&str], host: Option<&str>, platform: &str) -> Result<Machine> {
         let urls: Vec<TargetUrl> = urls
             .iter()
             .map(|url| engines::parse(url).unwrap())
             .collect();
-        Machine::of(&group(&urls)?, &HostOptions::parse(host, device)?)
+        let stated = Stated::parse("mine.toml", platform).unwrap();
+        Machine::of(&group(&urls)?, &HostOptions::parse(host, &stated)?)
     }
 
-    fn refused(urls: &[&str], host: Option<&str>, device: Option<&str>) -> String {
-        let error = machine(urls, host, device).err().unwrap();
+    fn refused(urls: &[&str], host: Option<&str>) -> String {
+        let error = machine(urls, host, "").err().unwrap();
         assert!(matches!(error, LabError::Plan(_)), "{error}");
         error.to_string()
     }
@@ -322,7 +328,7 @@ mod tests {
     fn a_run_is_about_one_machine() {
         // The address is reserved for documentation.
         let away = "postgres://u@192.0.2.1/d";
-        let unknown = machine(&[away], None, None).unwrap();
+        let unknown = machine(&[away], None, "").unwrap();
         assert_eq!(unknown.platform, Platform::default());
         assert_eq!(
             unknown.inventory(&Stated::default(), &[], &[]),
@@ -330,21 +336,33 @@ mod tests {
         );
         assert!(unknown.threads() >= 1);
         assert!(
-            machine(&["sqlite:"], None, None)
+            machine(&["sqlite:"], None, "")
                 .unwrap()
                 .platform
                 .threads
                 .is_some()
         );
-        assert!(refused(&[away, "sqlite:"], None, None).contains("separate runs"));
+        assert!(refused(&[away, "sqlite:"], None).contains("separate runs"));
     }
 
     #[test]
     fn a_host_is_named_for_servers_alone() {
         let host = Some("ssh://u@192.0.2.1");
-        assert!(refused(&["sqlite:"], host, None).contains("without the host"));
-        assert!(refused(&["sqlite:"], Some("192.0.2.1"), None).contains("ssh://"));
-        assert!(refused(&["sqlite:"], None, Some("sda")).contains("give the host as well"));
+        assert!(refused(&["sqlite:"], host).contains("without the host"));
+        assert!(refused(&["sqlite:"], Some("192.0.2.1")).contains("ssh://"));
+    }
+
+    #[test]
+    fn a_stated_device_counts_where_none_is_found() {
+        let device_of = |url: &str| {
+            let stated = "[storage]\ndevice = \"sdx\"";
+            let machine = machine(&[url], None, stated).unwrap();
+            let urls = [engines::parse(url).unwrap()];
+            machine.site(&Nodes::open(&group(&urls).unwrap()[0]).unwrap())
+        };
+        let site = device_of("sqlite:");
+        assert_eq!(site.record.device.as_deref(), Some("sdx"));
+        assert_eq!(site.record.settings[DEVICE], "sdx");
     }
 
     #[test]

@@ -83,7 +83,7 @@ impl ServerMemory {
         }
         if nodes.nodes.iter().any(|node| node.others_allowed()) {
             return Err(
-                "others may open and close sessions of the server meanwhile (--shared)".into(),
+                "others may open and close sessions of the server meanwhile (--allow-busy)".into(),
             );
         }
         let now = Taken::now(nodes, programs)?;

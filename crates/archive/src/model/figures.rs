@@ -148,7 +148,7 @@ figures! {
     foreground_beside_per_s, "1/s", Higher, "Order-entry transactions during the backup.";
     foreground_alone_us_p95, "µs", Lower, "95th percentile of response times before a backup.";
     foreground_beside_us_p95, "µs", Lower, "95th percentile of response times during the backup.";
-    session_memory_mb, "MB", Lower, "Growth of the server's private memory, without its cache, ÷ open sessions; from 16 sessions on, on dbdyno's machine, without --shared.";
+    session_memory_mb, "MB", Lower, "Growth of the server's private memory, without its cache, ÷ open sessions; from 16 sessions on, on dbdyno's machine, without --allow-busy.";
     copy_age_ms_p50, "ms", Lower, "Median age of a copy's snapshot when a query on it starts.";
     copy_age_ms_p95, "ms", Lower, "95th percentile of that age.";
     copy_age_ms_max, "ms", Lower, "Largest of that age.";

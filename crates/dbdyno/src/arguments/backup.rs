@@ -62,9 +62,6 @@ pub struct BackupRunArguments {
     /// the archive)
     #[arg(long, value_name = "DIR")]
     pub repository: Option<PathBuf>,
-    /// Random seed (default: a new one, which is printed)
-    #[arg(long)]
-    pub seed: Option<u64>,
     #[command(flatten)]
     pub occasion: Occasion,
 }

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{SecretText, ServerHost};
+use super::{SecretText, ServerHost, TextOrJson};
+use crate::consent::Permission;
 
 #[derive(Debug, Args)]
 #[command(
@@ -15,11 +16,6 @@ pub struct CheckArguments {
     /// Database to check, as ENGINE:PATH or ENGINE://USER@HOST/DATABASE
     #[arg(long, value_name = "URL")]
     pub target: SecretText,
-    #[command(flatten)]
-    pub server: ServerHost,
-    /// Allow servers with other active sessions, as in `dbdyno run`
-    #[arg(long)]
-    pub shared: bool,
     /// Also run the suite that every engine has to pass (types, transactions, deadlock, cancel, bulk load, catalogue,
     /// counters, waits …), in a schema or file of its own that is removed afterwards
     #[arg(long)]
@@ -31,15 +27,22 @@ pub struct CheckArguments {
     /// Length of each of the 112 points of --method
     #[arg(long, value_name = "SECONDS", default_value_t = 1.5, requires = "method", value_parser = point_seconds)]
     pub seconds: f64,
-    /// Start --engine and --method without asking
-    #[arg(long)]
-    pub yes: bool,
-    /// Print JSON (docs/CHECK.md)
-    #[arg(long)]
-    pub json: bool,
+    /// Format: text, or JSON (docs/CHECK.md)
+    #[arg(
+        long,
+        value_enum,
+        default_value_t,
+        value_name = "FORMAT",
+        hide_possible_values = true
+    )]
+    pub format: TextOrJson,
     /// Write the result to a file instead: JSON if its name ends in .json, else text
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    #[command(flatten)]
+    pub server: ServerHost,
+    #[command(flatten)]
+    pub permission: Permission,
 }
 
 fn point_seconds(text: &str) -> Result<f64, String> {

@@ -7,7 +7,7 @@ use columnar::size::Budget;
 use columnar::{JOBS_MAX, Level, Unfit, memory};
 use olap::Scale;
 
-use super::{Occasion, SecretText};
+use super::{Occasion, SecretText, TextOrJson};
 
 #[derive(Debug, Args)]
 pub struct ColumnarArguments {
@@ -42,9 +42,15 @@ pub struct LiftArguments {
     /// Concurrent reading streams (default: one per processor, or 1 if the source offers no more)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(JOBS_MAX)))]
     pub jobs: Option<u32>,
-    /// Print JSON (docs/COLUMNAR.md)
-    #[arg(long)]
-    pub json: bool,
+    /// Format: text, or JSON (docs/COLUMNAR.md)
+    #[arg(
+        long,
+        value_enum,
+        default_value_t,
+        value_name = "FORMAT",
+        hide_possible_values = true
+    )]
+    pub format: TextOrJson,
 }
 
 /// Tables of a database that is only read.
@@ -158,9 +164,15 @@ pub struct SizeArguments {
     /// Random seed of the sample
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// Print JSON (docs/COLUMNAR.md)
-    #[arg(long)]
-    pub json: bool,
+    /// Format: text, or JSON (docs/COLUMNAR.md)
+    #[arg(
+        long,
+        value_enum,
+        default_value_t,
+        value_name = "FORMAT",
+        hide_possible_values = true
+    )]
+    pub format: TextOrJson,
 }
 
 /// One level, or all of them.

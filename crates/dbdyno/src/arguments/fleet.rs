@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 use verdict::fleet::{Figure, LIMITS, Measure, Operation};
 
+use super::TextOrJson;
+
 #[derive(Debug, Args)]
 pub struct FleetArguments {
     #[command(subcommand)]
@@ -88,9 +90,15 @@ pub struct FleetReport {
         default_value = "dbdyno-fleet.html"
     )]
     pub output: PathBuf,
-    /// Print JSON (docs/FLEET.md)
-    #[arg(long)]
-    pub json: bool,
+    /// Format: text, or JSON (docs/FLEET.md)
+    #[arg(
+        long,
+        value_enum,
+        default_value_t,
+        value_name = "FORMAT",
+        hide_possible_values = true
+    )]
+    pub format: TextOrJson,
 }
 
 /// Limits of shares, µs.

@@ -5,6 +5,8 @@ use stats::compare::Band;
 use verdict::compare::BAND_DEFAULT;
 use verdict::metric::{Metric, MetricError};
 
+use super::TextOrJson;
+
 /// Options for the comparison of two runs, for `compare` and `ab`.
 #[derive(Debug, Clone, Args)]
 pub struct Judging {
@@ -29,9 +31,15 @@ pub struct Judging {
     /// Show all secondary metrics and all configuration differences
     #[arg(long)]
     pub all: bool,
-    /// Print JSON (docs/FORMAT.md)
-    #[arg(long)]
-    pub json: bool,
+    /// Format: text, or JSON (docs/FORMAT.md)
+    #[arg(
+        long,
+        value_enum,
+        default_value_t,
+        value_name = "FORMAT",
+        hide_possible_values = true
+    )]
+    pub format: TextOrJson,
 }
 
 /// Verdict for which the command fails.

@@ -3,7 +3,7 @@
 use clap::{Args, Subcommand, ValueEnum};
 use olap::{JOBS_MAX, Scale};
 
-use super::{DropArguments, Occasion, SecretText};
+use super::{DropArguments, Occasion, SecretText, TextOrJson};
 
 #[derive(Debug, Args)]
 pub struct OlapArguments {
@@ -79,9 +79,6 @@ pub struct OlapRunArguments {
     /// Cancel a query after this many seconds; it is invalid, and the run continues (default: 3600)
     #[arg(long, value_name = "S")]
     pub query_limit: Option<f64>,
-    /// Random seed of drawn parameters (default: a new one, which is printed)
-    #[arg(long)]
-    pub seed: Option<u64>,
     #[command(flatten)]
     pub occasion: Occasion,
 }
@@ -116,9 +113,15 @@ pub struct CheckArguments {
     /// Cancel a query after this many seconds; it then has no answer
     #[arg(long, value_name = "S")]
     pub query_limit: Option<f64>,
-    /// Print JSON (docs/OLAP.md)
-    #[arg(long, conflicts_with = "answers")]
-    pub json: bool,
+    /// Format: text, or JSON (docs/OLAP.md)
+    #[arg(
+        long,
+        value_enum,
+        default_value_t,
+        value_name = "FORMAT",
+        hide_possible_values = true
+    )]
+    pub format: TextOrJson,
     /// Print the answers in the form in which they are stored for a scale
     #[arg(long, hide = true)]
     pub answers: bool,

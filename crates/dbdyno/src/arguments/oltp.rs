@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 use oltp::{JOBS_MAX, WAREHOUSES_MAX};
 
-use super::{Occasion, SecretText};
+use super::{Occasion, SecretText, TextOrJson};
 
 #[derive(Debug, Args)]
 pub struct OltpArguments {
@@ -124,9 +124,6 @@ pub struct UsersArguments {
     /// Driver threads (default: one, and more if it is saturated)
     #[arg(long, value_name = "N")]
     pub driver_threads: Option<u32>,
-    /// Random seed for keys, pauses and the order of transactions (default: a new one, which is printed)
-    #[arg(long)]
-    pub seed: Option<u64>,
     #[command(flatten)]
     pub occasion: Occasion,
 }
@@ -166,9 +163,15 @@ pub struct CheckArguments {
     /// Skip conditions 6, 10 and 12, which read every order line
     #[arg(long)]
     pub light: bool,
-    /// Print JSON (docs/OLTP.md)
-    #[arg(long)]
-    pub json: bool,
+    /// Format: text, or JSON (docs/OLTP.md)
+    #[arg(
+        long,
+        value_enum,
+        default_value_t,
+        value_name = "FORMAT",
+        hide_possible_values = true
+    )]
+    pub format: TextOrJson,
 }
 
 #[derive(Debug, Args)]

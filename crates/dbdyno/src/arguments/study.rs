@@ -5,11 +5,9 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use columnar::memory::bytes_of;
 
+use super::common::MeasureOptions;
 use super::judging::Judging;
-use super::run::ServerHost;
 use super::secret::SecretText;
-use crate::consent::Permission;
-use crate::event_outputs::WatchArguments;
 
 #[derive(Debug, Args)]
 #[command(
@@ -57,24 +55,9 @@ pub struct StudyArguments {
     /// Database to measure (default: SQLite and DuckDB in files, see --work-dir)
     #[arg(long = "target", value_name = "URL")]
     pub targets: Vec<SecretText>,
-    /// Name of the study
-    #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
-    pub name: Option<String>,
-    /// Set a key of the study's plan
-    #[arg(long = "set", value_name = "KEY=VALUE")]
-    pub settings: Vec<String>,
-    /// Random seed of both runs (default: a new one, which is printed)
-    #[arg(long)]
-    pub seed: Option<u64>,
     /// Resume a study: with the run that was interrupted, or with the change; of several runs, repeat --size and --set
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["study", "pairs", "targets", "name", "seed", "address", "device", "shared"])]
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["study", "pairs", "targets", "name", "seed", "ssh", "allow_busy"])]
     pub resume: Option<String>,
-    /// Directory for the default targets' files, on the storage that is updated (default: your cache directory)
-    #[arg(long, value_name = "DIR")]
-    pub work_dir: Option<PathBuf>,
-    /// File describing what dbdyno cannot discover: storage array, RAID level, cache, licensed options
-    #[arg(long, value_name = "FILE.toml")]
-    pub platform: Option<PathBuf>,
     /// Output file of the page
     #[arg(
         short,
@@ -87,13 +70,9 @@ pub struct StudyArguments {
     #[arg(long)]
     pub trust_sequential: bool,
     #[command(flatten)]
-    pub server: ServerHost,
-    #[command(flatten)]
-    pub permission: Permission,
-    #[command(flatten)]
-    pub watch: WatchArguments,
-    #[command(flatten)]
     pub judging: Judging,
+    #[command(flatten)]
+    pub options: MeasureOptions,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]

@@ -36,7 +36,7 @@ const STUDIES_MAX: usize = 5;
 
 pub fn ab(typed: &AbArguments, archive_option: &Option<PathBuf>) -> Result<Status> {
     super::prices::check(&typed.judging.prices)?;
-    let watched = typed.watch.open()?;
+    let watched = typed.options.watch.open()?;
     let request = &AbRequest::from(typed);
     if let Some(name) = &request.run.resume {
         refuse_more_sides(name, archive_option)?;
@@ -123,7 +123,12 @@ fn begin(
     screen: &mut Screen,
 ) -> Measured {
     let mut workloads = workloads::registry(library.clone());
-    let common = request.run.settings.iter().map(|text| Setting::parse(text));
+    let common = request
+        .run
+        .options
+        .settings
+        .iter()
+        .map(|text| Setting::parse(text));
     let mut common = common.collect::<lab::Result<Vec<_>>>()?;
     let text = request.run.plan.text()?;
     let mut plan = Plan::parse(&workloads, &text, &common)?;
@@ -138,11 +143,12 @@ fn begin(
         let targets = request.sides.iter().map(|_| targets.clone()).collect();
         sides(request, &workloads, &text, &common, targets)?;
     }
-    let host = super::server_host(&request.run.server)?;
+    let stated = super::stated(request.run.options.platform.as_deref())?;
+    let host = super::server_host(&request.run.options.server, &stated)?;
     match &until {
         Some(until) => {
             let known = known(&plan, &until.primary, archive);
-            until::announce(until, metrics, &known, &request.run.permission)?;
+            until::announce(until, metrics, &known, &request.run.options.permission)?;
             agree_to_few(request, pairs, metrics)?;
         }
         // Studies with more than two sides announce their cost themselves.
@@ -156,13 +162,13 @@ fn begin(
     let (targets, files) = targets(request)?;
     let built = sides(request, &workloads, &text, &common, targets)
         .and_then(|sides| agreed(request, library, sides));
-    let seed = super::seed(request.run.seed);
+    let seed = super::seed(request.run.options.seed);
     screen.drawn_with(seed);
     let options = built.map(|(sides, workloads)| StudyOptions {
         until: until.clone(),
         slice: request.interleave,
-        name: request.run.name.clone(),
-        stated: super::stated(request.run.platform.as_deref()).unwrap_or_default(),
+        name: request.run.options.name.clone(),
+        stated,
         host,
         ..StudyOptions::new(sides, pairs, &archive_path, seed, workloads)
     });
@@ -198,14 +204,14 @@ fn agreed(
         } else {
             number
         };
-        side.targets = request.run.permission.share(&side.targets)?;
+        side.targets = request.run.options.permission.share(&side.targets)?;
         // A script may be set for only one side.
         let mut plan = side.plan.clone();
         workloads.prepare(&mut plan)?;
         let of_side = Forecast::of(&plan, workloads, &side.targets, true)?;
         forecasts.extend(of_side.into_iter().map(|forecast| forecast.of_side(turn)));
     }
-    request.run.permission.ask(&forecasts)?;
+    request.run.options.permission.ask(&forecasts)?;
     Ok((sides, workloads))
 }
 
@@ -237,7 +243,7 @@ fn targets(request: &AbRequest) -> Result<(Vec<Vec<TargetUrl>>, Option<WorkFiles
     if !request.run.targets.is_empty() {
         return Ok((of_all(urls(&request.run.targets)?), None));
     }
-    let files = WorkFiles::create(request.run.work_dir.as_deref())?;
+    let files = WorkFiles::create(request.run.options.work_dir.as_deref())?;
     let warn = |sentence: &str| say(&format!("dbdyno: warning: {sentence}"));
     let mut settings = own.iter().flat_map(|side| side.settings.iter());
     let targets = if settings.any(|s| s.expose().starts_with("target.")) {
@@ -295,7 +301,7 @@ fn agree_to_few(request: &AbRequest, pairs: u32, metrics: usize) -> Result<()> {
         1 => "raise --pairs",
         _ => "raise --pairs, or name fewer primary metrics in the plan",
     };
-    request.run.permission.agree(&reason, what)
+    request.run.options.permission.agree(&reason, what)
 }
 
 /// The requested pairs, else the usual number, or as many as the intervals of this many metrics need.
@@ -438,7 +444,7 @@ fn resume(
     let begun = super::sides_of(&Archive::open_read_only(archive)?, name)?;
     if begun.iter().any(|run| run.state != RunState::Complete) {
         let begun: Vec<&Run> = begun.iter().collect();
-        super::resumed::agree(&request.run.permission, archive, &begun)?;
+        super::resumed::agree(&request.run.options.permission, archive, &begun)?;
     }
     let files = locations::work_files_of(&begun[0])?;
     let until = begun[0].study.clone().unwrap_or_default().until;

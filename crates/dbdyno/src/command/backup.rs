@@ -16,7 +16,7 @@ pub fn backup(verb: &BackupVerb, archive: &Option<PathBuf>) -> Result<Status> {
     let BackupVerb::Run(options) = verb;
     let plan = plan(options)?;
     let targets = options.target.iter().cloned().collect();
-    let request = RunRequest::of_plan(&plan, &options.occasion, targets, options.seed);
+    let request = RunRequest::of_plan(&plan, &options.occasion.options, targets);
     run::run(&request, archive)
 }
 

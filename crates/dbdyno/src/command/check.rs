@@ -9,10 +9,10 @@ mod suite;
 use std::path::Path;
 
 use anyhow::Result;
+use host::inventory::Stated;
 use lab::LabError;
 
 use crate::arguments::check::CheckArguments;
-use crate::consent::Permission;
 use crate::console::say;
 use crate::exit::Status;
 use crate::output;
@@ -22,11 +22,7 @@ use show::Checked;
 use suite::Carried;
 
 pub fn check(arguments: &CheckArguments) -> Result<Status> {
-    let permission = Permission {
-        shared: arguments.shared,
-        yes: arguments.yes,
-        ..Permission::default()
-    };
+    let permission = &arguments.permission;
     let url = arguments.target.url()?;
     let url = permission
         .share(std::slice::from_ref(&url))?
@@ -37,13 +33,13 @@ pub fn check(arguments: &CheckArguments) -> Result<Status> {
     let machine = Machine::of(&url, &arguments.server, &found)?;
     // A database that a run refuses would fail the suite for the same reasons.
     let suite = if arguments.engine && found.is_fit() {
-        Some(Carried::out(&url, &permission)?)
+        Some(Carried::out(&url, permission)?)
     } else {
         None
     };
     let method = if arguments.method && found.is_fit() {
-        let host = super::server_host(&arguments.server)?;
-        match Method::of(&url, &found, arguments.seconds, &host, &permission)? {
+        let host = super::server_host(&arguments.server, &Stated::default())?;
+        match Method::of(&url, &found, arguments.seconds, &host, permission)? {
             None => return Ok(interrupted()),
             method => method,
         }
@@ -61,7 +57,8 @@ pub fn check(arguments: &CheckArguments) -> Result<Status> {
         method,
     };
     let is_json_file = |path: &Path| path.extension().is_some_and(|end| end == "json");
-    let is_json = arguments.json || arguments.output.as_deref().is_some_and(is_json_file);
+    let is_json =
+        arguments.format.is_json() || arguments.output.as_deref().is_some_and(is_json_file);
     let text = if is_json {
         checked.json()?
     } else {

@@ -104,7 +104,7 @@ pub fn judge_and_show(
     tell(how.watched, judging, |shown| {
         report::comparison(&compared, shown)
     });
-    if judging.json {
+    if judging.format.is_json() {
         let mut json = verdict::compare::json(&compared, &ramps, &shifts);
         if let Some((bills, change)) = &costs {
             let of = |bill, run| price::json(bill, &price::worth(bill, run));

@@ -115,7 +115,7 @@ fn report(arguments: &FleetReport) -> Result<Status> {
     };
     let page = report::fleet_page(&judged, &options);
     output::write(&arguments.output, &page, "report", "-o")?;
-    if arguments.json {
+    if arguments.format.is_json() {
         print_json(&format!("{:#}\n", verdict::fleet::json(&judged)))?
     } else {
         print_coloured(&report::fleet_text(

@@ -18,7 +18,7 @@ const FILE_BYTES_MAX: u64 = 64 << 20;
 
 pub fn host(arguments: &HostArguments, archive: &Option<PathBuf>) -> Result<Status> {
     let stated = super::stated(arguments.platform.as_deref())?;
-    let remote = match &arguments.host {
+    let remote = match &arguments.ssh {
         Some(text) => {
             let address = SshAddress::parse(text)?;
             Some(Remote::connect(&address)?)
@@ -35,7 +35,7 @@ pub fn host(arguments: &HostArguments, archive: &Option<PathBuf>) -> Result<Stat
         None => None,
     };
     let lint = lint(&document.found, &document.stated);
-    if arguments.json {
+    if arguments.format.is_json() {
         print_json(&document.to_json(&lint, changed.as_deref()))?;
         return Ok(Status::Fine);
     }
@@ -64,7 +64,7 @@ fn changed(
     }
     if name.ends_with(".json") {
         return invalid(format!(
-            "there is no file {name}; create one with `dbdyno host --json`, or name a run"
+            "there is no file {name}; create one with `dbdyno host --format json`, or name a run"
         ));
     }
     let run = load_run(name, archive)?;
@@ -74,7 +74,7 @@ fn changed(
 fn read(path: &Path) -> Result<String> {
     let unreadable = |what: String| {
         InvalidInput(format!(
-            "{} cannot be read ({what}); use a file that `dbdyno host --json` wrote",
+            "{} cannot be read ({what}); use a file that `dbdyno host --format json` wrote",
             path.display()
         ))
     };

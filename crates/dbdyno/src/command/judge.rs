@@ -19,7 +19,7 @@ pub fn judge(arguments: &JudgeArguments, archive: &Option<PathBuf>) -> Result<St
         let document = sla::junit(&run, &judgement);
         output::write(path, &document, "JUnit file", "--junit")?;
     }
-    if arguments.json {
+    if arguments.format.is_json() {
         print_json(&format!("{:#}\n", sla::json(&run, &judgement)))?;
     } else {
         print(&sla::text(&run, &judgement))?;

@@ -9,6 +9,7 @@ use toml::{Table, Value};
 use super::plan_text::{number, table};
 use super::requests::{PlanSource, RunRequest};
 use super::{run, twin};
+use crate::arguments::MeasureOptions;
 use crate::arguments::observe::ObserveArguments;
 use crate::exit::Status;
 use crate::locations;
@@ -27,11 +28,14 @@ pub fn observe(options: &ObserveArguments, archive: &Option<PathBuf>) -> Result<
     let request = RunRequest {
         plan: PlanSource::Text(plan(options).to_string()),
         targets: options.target.iter().cloned().collect(),
-        name: options.name.clone(),
-        // An observation draws nothing at random.
-        seed: Some(1),
-        server: options.server.clone(),
-        watch: options.watch.clone(),
+        options: MeasureOptions {
+            name: options.name.clone(),
+            // An observation draws nothing at random.
+            seed: Some(1),
+            server: options.server.clone(),
+            watch: options.watch.clone(),
+            ..MeasureOptions::default()
+        },
         ..RunRequest::default()
     };
     let run = run::carry_out(&request, archive)?;

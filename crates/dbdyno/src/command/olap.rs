@@ -85,7 +85,7 @@ fn check(arguments: &CheckArguments) -> Result<Status> {
         print(&answers(&checked)?)?;
         return Ok(Status::Fine);
     }
-    if arguments.json {
+    if arguments.format.is_json() {
         print_json(&format!("{:#}\n", document(&checked, &target.record().url)))?
     } else {
         print(&lines(&checked))?

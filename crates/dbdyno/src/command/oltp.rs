@@ -76,7 +76,7 @@ fn load(arguments: &LoadArguments) -> Result<Status> {
 fn check(arguments: &CheckArguments) -> Result<Status> {
     let (target, engine) = open(&arguments.target)?;
     let checked = oltp::check(target.as_ref(), &engine, arguments.light)?;
-    if arguments.json {
+    if arguments.format.is_json() {
         print_json(&format!("{:#}\n", document(&checked, &target.record().url)))?
     } else {
         print(&lines(&checked))?

@@ -8,9 +8,7 @@ use archive::{Alternative, Screened};
 use engine::TargetUrl;
 use lab::Plan;
 
-use crate::arguments::{AbArguments, Judging, Occasion, RunArguments, SecretText, ServerHost};
-use crate::consent::Permission;
-use crate::event_outputs::WatchArguments;
+use crate::arguments::{AbArguments, Judging, MeasureOptions, RunArguments, SecretText};
 
 #[derive(Debug, Clone)]
 pub enum PlanSource {
@@ -44,17 +42,10 @@ pub struct RunRequest {
     /// Cache of a default target that is compared with memory.
     pub cache_bytes: Option<u64>,
     pub targets: Vec<SecretText>,
-    pub name: Option<String>,
-    pub settings: Vec<String>,
     pub repeat: Option<u32>,
-    pub seed: Option<u64>,
     pub resume: Option<String>,
     pub library: Option<PathBuf>,
-    pub work_dir: Option<PathBuf>,
-    pub platform: Option<PathBuf>,
-    pub server: ServerHost,
-    pub permission: Permission,
-    pub watch: WatchArguments,
+    pub options: MeasureOptions,
 }
 
 impl From<RunArguments> for RunRequest {
@@ -62,17 +53,10 @@ impl From<RunArguments> for RunRequest {
         Self {
             plan: PlanSource::Named(typed.plan),
             targets: typed.targets,
-            name: typed.name,
-            settings: typed.settings,
             repeat: typed.repeat,
-            seed: typed.seed,
             resume: typed.resume,
             library: typed.library,
-            work_dir: typed.work_dir,
-            platform: typed.platform,
-            server: typed.server,
-            permission: typed.permission,
-            watch: typed.watch,
+            options: typed.options,
             ..Self::default()
         }
     }
@@ -80,21 +64,11 @@ impl From<RunArguments> for RunRequest {
 
 impl RunRequest {
     /// A run of a plan that a verb built from its flags.
-    pub fn of_plan(
-        plan: &toml::Table,
-        occasion: &Occasion,
-        targets: Vec<SecretText>,
-        seed: Option<u64>,
-    ) -> Self {
+    pub fn of_plan(plan: &toml::Table, options: &MeasureOptions, targets: Vec<SecretText>) -> Self {
         Self {
             plan: PlanSource::Text(plan.to_string()),
             targets,
-            name: occasion.name.clone(),
-            settings: occasion.settings.clone(),
-            seed,
-            server: occasion.server.clone(),
-            permission: occasion.permission.clone(),
-            watch: occasion.watch.clone(),
+            options: options.clone(),
             ..Self::default()
         }
     }
@@ -145,16 +119,9 @@ impl From<&AbArguments> for AbRequest {
             run: RunRequest {
                 plan: PlanSource::Named(typed.plan),
                 targets: typed.targets,
-                name: typed.name,
-                settings: typed.settings,
-                seed: typed.seed,
                 resume: typed.resume,
                 library: typed.library,
-                work_dir: typed.work_dir,
-                platform: typed.platform,
-                server: typed.server,
-                permission: typed.permission,
-                watch: typed.watch,
+                options: typed.options,
                 ..RunRequest::default()
             },
         }

@@ -28,7 +28,7 @@ pub fn run(request: &RunRequest, archive: &Option<PathBuf>) -> Result<Status> {
 pub(super) fn carry_out(request: &RunRequest, archive: &Option<PathBuf>) -> Result<Run> {
     let archive = locations::archive(archive)?;
     lab::signal::install();
-    let mut screen = Screen::watched(request.watch.open()?);
+    let mut screen = Screen::watched(request.options.watch.open()?);
     let measured = match &request.resume {
         Some(name) => resume(name, request, &archive, &mut screen),
         None => begin(request, &archive, &mut screen),
@@ -47,7 +47,7 @@ type Measured = Result<(Run, Option<WorkFiles>)>;
 fn begin(request: &RunRequest, archive: &Path, screen: &mut Screen) -> Measured {
     let prepared = Prepared::of(request)?;
     screen.drawn_with(prepared.seed);
-    let measured = prepared.measure(request.name.clone(), archive, screen);
+    let measured = prepared.measure(request.options.name.clone(), archive, screen);
     match measured {
         Ok(run) => Ok((run, prepared.files)),
         Err(error) => {
@@ -81,7 +81,7 @@ impl Prepared {
     pub fn of_runs(request: &RunRequest, runs: usize) -> Result<Self> {
         let prepared = Self::without_consent(request)?;
         let all: Vec<&Self> = std::iter::repeat_n(&prepared, runs).collect();
-        if let Err(error) = Self::ask(&all, &request.permission) {
+        if let Err(error) = Self::ask(&all, &request.options.permission) {
             if let Some(files) = prepared.files {
                 files.remove();
             }
@@ -112,6 +112,7 @@ impl Prepared {
     pub fn without_consent(request: &RunRequest) -> Result<Self> {
         let mut workloads = workloads::registry(super::library(request.library.as_deref())?);
         let mut settings = request
+            .options
             .settings
             .iter()
             .map(|text| Setting::parse(text))
@@ -123,15 +124,15 @@ impl Prepared {
         let mut plan = Plan::parse(&workloads, &text, &settings)?;
         // Errors in the plan are reported before a directory is created for its targets.
         workloads.prepare(&mut plan)?;
-        let host = super::server_host(&request.server)?;
-        let stated = super::stated(request.platform.as_deref())?;
+        let stated = super::stated(request.options.platform.as_deref())?;
+        let host = super::server_host(&request.options.server, &stated)?;
         let (targets, files) = targets(request, &plan)?;
         Ok(Self {
             plan,
             targets,
             files,
             library: request.library.clone(),
-            seed: super::seed(request.seed),
+            seed: super::seed(request.options.seed),
             stated,
             host,
         })
@@ -158,7 +159,7 @@ impl Prepared {
 /// The databases to measure, and the files of temporary ones.
 fn targets(request: &RunRequest, plan: &Plan) -> Result<(Vec<TargetUrl>, Option<WorkFiles>)> {
     let (mut targets, files) = if request.targets.is_empty() {
-        let files = WorkFiles::create(request.work_dir.as_deref())?;
+        let files = WorkFiles::create(request.options.work_dir.as_deref())?;
         let mut targets = files.targets(|sentence| say(&format!("dbdyno: warning: {sentence}")));
         let lifts = plan.step.iter().any(|step| step.uses == "columnar");
         if lifts && request.replicas.is_empty() && column_store::available().is_none() {
@@ -175,7 +176,7 @@ fn targets(request: &RunRequest, plan: &Plan) -> Result<(Vec<TargetUrl>, Option<
         (targets, Some(files))
     } else {
         let targets = urls(&request.targets)?;
-        (request.permission.share(&targets)?, None)
+        (request.options.permission.share(&targets)?, None)
     };
     for target in &mut targets {
         target.settings.extend(request.of_target.clone());
@@ -194,7 +195,7 @@ fn resume(name: &str, request: &RunRequest, archive: &Path, screen: &mut Screen)
         ));
     }
     if begun.state != RunState::Complete {
-        resumed::agree(&request.permission, archive, &[&begun])?;
+        resumed::agree(&request.options.permission, archive, &[&begun])?;
     }
     let files = locations::work_files_of(&begun)?;
     let workloads = workloads::registry(super::library(request.library.as_deref())?);

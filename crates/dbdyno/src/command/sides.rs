@@ -39,7 +39,7 @@ pub fn judge_and_show_all(
         Kind::Alternatives => report::alternatives(&found, shown),
     };
     tell(watched, judging, render);
-    if judging.json {
+    if judging.format.is_json() {
         print_json(&format!("{:#}\n", contrasts::json(&found)))?;
     } else {
         print_coloured(&render(shown(judging)))?;

@@ -42,10 +42,10 @@ pub fn study(arguments: &StudyArguments, archive_option: &Option<PathBuf>) -> Re
         leave_output_to_page();
     }
     let name = (arguments.resume.clone())
-        .or(arguments.name.clone())
+        .or(arguments.options.name.clone())
         .unwrap_or_else(|| lab::study::made_up_name(VERB, SystemTime::now()));
     let request = StudyRequest {
-        watched: arguments.watch.open()?,
+        watched: arguments.options.watch.open()?,
         built_in,
         name,
         arguments,

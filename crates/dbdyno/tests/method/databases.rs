@@ -14,7 +14,7 @@ use testing::Says;
 
 /// Points short enough for a check of one minute. Statistical invariants may then be undecided, but are not violated: that is less likely
 /// than one in 1,000,000 on any machine.
-const SHORT: [&str; 5] = ["--method", "--yes", "--json", "--seconds", "0.1"];
+const SHORT: [&str; 6] = ["--method", "--yes", "--format", "json", "--seconds", "0.1"];
 const NOT_LEFT: &str = "SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'dbdyno%'";
 
 /// Result of the check on a database, without a time limit because a busy machine is no fault.

@@ -65,7 +65,7 @@ fn reported_and_compared(url: impl Fn(&str) -> String) {
         let own = devices.iter().find(|own| own["name"] == device.as_str());
         assert_timed_requests_are_all(point, own.unwrap_or_else(|| panic!("{point}")));
     }
-    let compared = workspace.json("compare before after --json");
+    let compared = workspace.json("compare before after --format json");
     let shifts = compared["shifts"].as_array().unwrap();
     let is_write = |s: &&Value| s["operation"] == "write" && s["phase"] == "whole";
     let write = shifts.iter().find(is_write);

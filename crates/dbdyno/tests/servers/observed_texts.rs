@@ -14,7 +14,7 @@ fn assert_no_canary(url: &str, length: &str, shown: &str, meanwhile: impl FnOnce
     let workspace = Workspace::new();
     let [log, events] = ["log", "events"].map(|name| workspace.path(name));
     let options = words(
-        "observe --target {} --for {} --name seen -vv --log {} --events {} --lines 40",
+        "observe --target {} --for {} --name seen -vv --log-file {} --events {} --lines 40",
         &[url, length, log.to_str().unwrap(), events.to_str().unwrap()],
     );
     let mut observer = workspace.command(&options);

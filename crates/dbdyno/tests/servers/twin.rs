@@ -150,7 +150,7 @@ fn assert_twin(
         "--name short --set step.seconds=0.5 --set step.ramp_up_seconds=0.1",
         &[],
     );
-    workspace.fine(&[&run[..], &["--shared"], &settings].concat());
+    workspace.fine(&[&run[..], &["--allow-busy"], &settings].concat());
     let run = workspace.export("short");
     let point = &points(&run)[0];
     assert_eq!(point["test"], "S-twin", "{point:#}");

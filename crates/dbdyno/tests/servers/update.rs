@@ -79,7 +79,7 @@ fn writes(workspace: &Workspace, before: &str, after: &str) -> Value {
         "compare {} {} --trust-sequential --band {}",
         &[before, after, BAND],
     );
-    let compared = workspace.json(&[&compare[..], &["--json"]].concat());
+    let compared = workspace.json(&[&compare[..], &["--format", "json"]].concat());
     let mut shifts = compared["shifts"].as_array().unwrap().iter();
     let is =
         |s: &&Value| s["operation"] == "write" && s["phase"] == "whole" && s["place"] == "data";

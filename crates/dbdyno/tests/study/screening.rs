@@ -287,7 +287,7 @@ fn settings_are_screened_from_command_to_page() {
     // The archive alone gives the same result.
     let compared = workspace.fine("compare v").stdout;
     assert_eq!(compared, ended.stdout);
-    let json = workspace.json("compare v --json");
+    let json = workspace.json("compare v --format json");
     assert_eq!(json["schema"], "dbdyno-screening/1");
     assert_eq!(json["configurations"].as_array().unwrap().len(), 4);
     for flags in [

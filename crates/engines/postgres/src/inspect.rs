@@ -247,7 +247,7 @@ impl Role {
             name: "pg_read_all_settings".into(),
             is_held: self.sees_settings,
             needed_for: "the data directory, and so the device under it",
-            without: "the device is unknown unless --host-device names it",
+            without: "the device is unknown unless the platform file or --ssh names it",
             is_required: false,
             grant: format!("GRANT pg_monitor TO {user}"),
         });

@@ -181,6 +181,11 @@ impl Stated {
         self.sections.is_empty()
     }
 
+    /// The block device of the server's data (`storage.device`), where dbdyno cannot find it.
+    pub fn device(&self) -> Option<&str> {
+        self.sections.get("storage")?.get("device")?.as_str()
+    }
+
     /// Titles of the sections, each with its fields and their values.
     pub(super) fn rows(&self) -> Vec<(String, Vec<(String, serde_json::Value)>)> {
         let fields = |name: &str| match self.sections.get(name) {

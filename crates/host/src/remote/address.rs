@@ -29,6 +29,21 @@ impl SshAddress {
         })
     }
 
+    /// Parses an address that may name the block device of the server's data: `ssh://[USER@]HOST[:PORT][?device=NAME]`.
+    pub fn parse_with_device(text: &str) -> Result<(Self, Option<String>), AddressError> {
+        let Some((address, parameter)) = text.split_once('?') else {
+            return Ok((Self::parse(text)?, None));
+        };
+        let device = parameter
+            .strip_prefix("device=")
+            .filter(|name| !name.is_empty());
+        let device = device.ok_or_else(|| AddressError {
+            text: without_password(text),
+            what: "its only parameter is ?device=NAME".to_owned(),
+        })?;
+        Ok((Self::parse(address)?, Some(device.to_owned())))
+    }
+
     fn parts(text: &str) -> Result<Self, &'static str> {
         let address = text
             .strip_prefix("ssh://")
@@ -135,6 +150,24 @@ mod tests {
             (full.destination().as_str(), full.port),
             ("me@db1", Some(2222))
         );
+    }
+
+    #[test]
+    fn an_address_may_name_a_device() {
+        let parse = SshAddress::parse_with_device;
+        let (address, device) = parse("ssh://me@db1:2222?device=nvme0n1").unwrap();
+        assert_eq!(address.to_string(), "ssh://me@db1:2222");
+        assert_eq!(device.as_deref(), Some("nvme0n1"));
+        assert_eq!(parse("ssh://db1").unwrap().1, None);
+        for wrong in [
+            "ssh://db1?disk=sda",
+            "ssh://db1?device=",
+            "ssh://me:secret@db1?",
+        ] {
+            let message = parse(wrong).unwrap_err().to_string();
+            assert!(message.contains("?device=NAME"), "{wrong}: {message}");
+            assert!(!message.contains("secret"), "{message}");
+        }
     }
 
     #[test]

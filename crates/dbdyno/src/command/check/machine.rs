@@ -20,23 +20,24 @@ pub(super) struct Machine {
 }
 
 impl Machine {
-    /// Examines this machine, or the one named by `--host`.
+    /// Examines this machine, or the one named by `--ssh`.
     pub(super) fn of(url: &TargetUrl, host: &ServerHost, found: &Inspection) -> Result<Self> {
-        let remote = match &host.address {
-            Some(text) => Some(Remote::connect(&SshAddress::parse(text)?)?),
-            None => None,
+        let named = host.ssh.as_deref().map(SshAddress::parse_with_device);
+        let (remote, named) = match named.transpose()? {
+            Some((address, device)) => (Some(Remote::connect(&address)?), device),
+            None => (None, None),
         };
         let platform = match &remote {
             Some(remote) => Ok(host::facts(remote.root())),
             None if engines::runs_here(url) => Ok(host::facts(Path::new("/"))),
             None => Err(
                 "the server is on another machine, so its CPU, IOPS, memory and platform are unknown; name it with \
-                 --host ssh://USER@HOST"
+                 --ssh ssh://USER@HOST"
                     .to_owned(),
             ),
         };
         let directory = found.data.as_ref().map(PathBuf::from);
-        let device = match (&host.device, directory, &remote) {
+        let device = match (&named, directory, &remote) {
             (Some(device), _, _) => Some(Ok(device.clone())),
             (None, None, _) => None,
             (None, Some(directory), Some(remote)) => {

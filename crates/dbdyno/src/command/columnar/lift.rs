@@ -38,7 +38,7 @@ pub(super) fn lift(arguments: &LiftArguments) -> Result<Status> {
     );
     bar.finish_and_clear();
     let lifted = outcome.map_err(error_with_status)?;
-    if arguments.json {
+    if arguments.format.is_json() {
         print_json(&format!("{:#}\n", document(source.as_ref(), &lifted)))?
     } else {
         print(&lines(source.as_ref(), &lifted))?

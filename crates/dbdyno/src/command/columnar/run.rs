@@ -7,6 +7,7 @@ use column_store::{Level, urls};
 use columnar::memory::usable_bytes;
 use toml::{Table, Value};
 
+use crate::arguments::MeasureOptions;
 use crate::arguments::columnar::StudyArguments;
 use crate::command::plan_text::{number, numbers, step, table};
 use crate::command::requests::RunRequest;
@@ -27,10 +28,14 @@ pub(super) fn study(study: &StudyArguments, archive: &Option<PathBuf>) -> Result
     let usable = usable_bytes().map(|bytes| bytes / levels.len().max(1) as u64);
     let memory = study.memory.or(usable);
     let targets = study.from.iter().cloned().collect();
+    let options = MeasureOptions {
+        seed: study.occasion.options.seed.or(Some(SEED)),
+        ..study.occasion.options.clone()
+    };
     let request = RunRequest {
         replicas: urls(&levels, memory, None),
         cache_bytes: memory,
-        ..RunRequest::of_plan(&plan(study), &study.occasion, targets, Some(SEED))
+        ..RunRequest::of_plan(&plan(study), &options, targets)
     };
     run::run(&request, archive)
 }

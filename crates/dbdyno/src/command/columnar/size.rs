@@ -71,7 +71,7 @@ pub(super) fn size(arguments: &SizeArguments) -> Result<Status> {
         fits: &fits,
         cores,
     };
-    if arguments.json {
+    if arguments.format.is_json() {
         print_json(&format!("{:#}\n", answer.document()))?
     } else {
         print(&answer.lines())?
@@ -299,7 +299,7 @@ fn sampled(table: &SizedTable) -> String {
         .collect();
     let rest = match sampled.pieces.len().saturating_sub(PIECES_SHOWN) {
         0 => String::new(),
-        rest => format!(" and {rest} more (--json)"),
+        rest => format!(" and {rest} more (--format json)"),
     };
     // If addresses have gaps, their share is not the share of rows.
     let of = match sampled.population {

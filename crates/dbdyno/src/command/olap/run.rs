@@ -13,7 +13,7 @@ use crate::exit::Status;
 
 pub fn run(options: &OlapRunArguments, archive: &Option<PathBuf>) -> Result<Status> {
     let targets = options.targets.clone();
-    let request = RunRequest::of_plan(&plan(options), &options.occasion, targets, options.seed);
+    let request = RunRequest::of_plan(&plan(options), &options.occasion.options, targets);
     run::run(&request, archive)
 }
 

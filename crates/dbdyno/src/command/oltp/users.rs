@@ -14,7 +14,7 @@ use crate::exit::{InvalidInput, Status};
 pub fn run(options: &UsersArguments, archive: &Option<PathBuf>) -> Result<Status> {
     let plan = plan(options)?;
     let targets = vec![options.target.clone()];
-    let request = RunRequest::of_plan(&plan, &options.occasion, targets, options.seed);
+    let request = RunRequest::of_plan(&plan, &options.occasion.options, targets);
     run::run(&request, archive)
 }
 

@@ -110,7 +110,7 @@ impl<'a> Study<'a> {
             ));
         }
         let begun: Vec<&Run> = std::iter::once(&before).chain(&after).collect();
-        resumed::agree(&arguments.permission, &request.archive, &begun)?;
+        resumed::agree(&arguments.options.permission, &request.archive, &begun)?;
         let workloads = workloads::registry(library(None)?);
         Ok(Self {
             request,
@@ -128,7 +128,7 @@ impl<'a> Study<'a> {
                 files: locations::work_files_of(&before)?,
                 library: None,
                 seed: before.seed,
-                stated: stated(arguments.platform.as_deref())?,
+                stated: stated(arguments.options.platform.as_deref())?,
                 host: HostOptions::of_run(&before),
             },
         })

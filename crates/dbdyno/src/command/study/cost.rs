@@ -203,7 +203,7 @@ pub fn ask(
             how,
             &workloads,
             &targets,
-            &request.arguments.settings,
+            &request.arguments.options.settings,
         )?;
         Ok::<_, anyhow::Error>(Cost {
             memory_bytes: request.arguments.memory.or(cost.memory_bytes),
@@ -245,7 +245,11 @@ pub fn ask(
         },
         have.map_or("–".to_owned(), stats::words::bytes),
     );
-    request.arguments.permission.agree(&reason, &otherwise)
+    request
+        .arguments
+        .options
+        .permission
+        .agree(&reason, &otherwise)
 }
 
 #[cfg(test)]

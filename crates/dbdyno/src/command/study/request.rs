@@ -12,8 +12,8 @@ use report::{Against, HtmlOptions};
 use verdict::compare::Terms;
 
 use super::built_in::{BuiltIn, Design};
-use crate::arguments::SecretText;
 use crate::arguments::study::{Protocol, Size, StudyArguments};
+use crate::arguments::{MeasureOptions, SecretText};
 use crate::command::prices;
 use crate::command::requests::{AbRequest, PlanSource, RunRequest};
 use crate::console::say;
@@ -109,7 +109,10 @@ impl StudyRequest<'_> {
     /// Refuses options that the start of the study has fixed.
     pub fn refuse_settled(&self) -> Result<()> {
         let arguments = self.arguments;
-        if arguments.size.is_none() && arguments.settings.is_empty() && arguments.memory.is_none() {
+        if arguments.size.is_none()
+            && arguments.options.settings.is_empty()
+            && arguments.memory.is_none()
+        {
             return Ok(());
         }
         let why = format!(
@@ -129,7 +132,9 @@ impl StudyRequest<'_> {
         let published = published.filter(|_| self.is_published());
         let published = published.iter().flat_map(|published| &published.settings);
         let of_size = self.built_in.scale(self.size()).settings.iter();
-        let all = of_size.chain(published).chain(&self.arguments.settings);
+        let all = of_size
+            .chain(published)
+            .chain(&self.arguments.options.settings);
         all.cloned().collect()
     }
 
@@ -162,16 +167,15 @@ impl StudyRequest<'_> {
 
     /// The request as a run of the plan at the requested size.
     pub fn run_request(&self) -> Result<RunRequest> {
-        let (built_in, arguments) = (&self.built_in, self.arguments);
+        let (built_in, options) = (&self.built_in, &self.arguments.options);
         Ok(RunRequest {
             plan: PlanSource::Text(built_in.plan(self.is_published())?),
             targets: self.targets()?,
-            settings: self.settings(),
-            seed: arguments.seed.or(self.first.as_ref().map(|run| run.seed)),
-            work_dir: arguments.work_dir.clone(),
-            platform: arguments.platform.clone(),
-            server: arguments.server.clone(),
-            permission: arguments.permission.clone(),
+            options: MeasureOptions {
+                settings: self.settings(),
+                seed: options.seed.or(self.first.as_ref().map(|run| run.seed)),
+                ..options.clone()
+            },
             ..RunRequest::default()
         })
     }
@@ -217,11 +221,10 @@ impl StudyRequest<'_> {
 pub fn common(request: &StudyRequest<'_>) -> Result<AbRequest> {
     let arguments = request.arguments;
     let scale = request.built_in.scale(request.size());
+    let mut run = request.run_request()?;
+    run.options.name = Some(request.name.clone());
     Ok(AbRequest {
-        run: RunRequest {
-            name: Some(request.name.clone()),
-            ..request.run_request()?
-        },
+        run,
         sides: Vec::new(),
         pairs: arguments.pairs.or(scale.pairs),
         until: None,

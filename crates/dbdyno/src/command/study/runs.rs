@@ -118,7 +118,10 @@ fn stages(request: &StudyRequest<'_>, planned: &[Planned]) -> Result<Vec<(String
         Stage::New(prepared) => Some(&**prepared),
         Stage::Complete(_) | Stage::Begun(_) => None,
     });
-    let consent = Prepared::ask(&new.collect::<Vec<_>>(), &request.arguments.permission);
+    let consent = Prepared::ask(
+        &new.collect::<Vec<_>>(),
+        &request.arguments.options.permission,
+    );
     match consent {
         Ok(()) => Ok(stages),
         Err(error) => {
@@ -147,7 +150,11 @@ fn stage(request: &StudyRequest<'_>, planned: &Planned) -> Result<Stage> {
     match stored(&planned.label, &request.archive)? {
         Some(run) if run.state == RunState::Complete => Ok(Stage::Complete(Box::new(run))),
         Some(run) => {
-            resumed::agree(&request.arguments.permission, &request.archive, &[&run])?;
+            resumed::agree(
+                &request.arguments.options.permission,
+                &request.archive,
+                &[&run],
+            )?;
             Ok(Stage::Begun(Box::new(run)))
         }
         None => prepared(request, planned),
@@ -169,8 +176,10 @@ fn prepared(request: &StudyRequest<'_>, planned: &Planned) -> Result<Stage> {
     let memory = usable_bytes().map(|bytes| bytes / levels.len().max(1) as u64);
     let mut run = request.run_request()?;
     // These settings come after those of the size and before the user's.
-    let at = run.settings.len() - request.arguments.settings.len();
-    run.settings.splice(at..at, planned.settings.clone());
+    let at = run.options.settings.len() - request.arguments.options.settings.len();
+    run.options
+        .settings
+        .splice(at..at, planned.settings.clone());
     run.of_target = planned.of_target.clone();
     let prepared = Prepared::without_consent(&RunRequest {
         replicas: if levels.is_empty() {

@@ -44,6 +44,6 @@ pub(super) fn agree_to_few(request: &StudyRequest<'_>, blocks: Blocks) -> Result
         "no verdict is possible with --rounds {}: an interval needs {ROUNDS_MIN}",
         blocks.rounds
     );
-    let permission = &request.arguments.permission;
+    let permission = &request.arguments.options.permission;
     permission.agree(&reason, "raise --rounds")
 }

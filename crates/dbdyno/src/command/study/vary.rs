@@ -72,7 +72,7 @@ fn refuse_for(varied: &Factor, targets: &[TargetUrl], request: &StudyRequest<'_>
         }
     }
     let is_set = |setting: &&String| setting.split('=').next() == Some(&varied.key);
-    match request.arguments.settings.iter().find(is_set) {
+    match request.arguments.options.settings.iter().find(is_set) {
         None => Ok(()),
         Some(_) => invalid(format!(
             "{} is set with --set and varied with --vary; leave out one of them",

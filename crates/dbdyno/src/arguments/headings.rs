@@ -1,0 +1,62 @@
+//! Groups of options in the help of every verb: an option has the same group, and the same rank in it, everywhere.
+
+use clap::{Arg, ArgAction, Command};
+
+const COMMON: &str = "Common options";
+
+/// Options that many verbs share, in the order of their help; `-h` shows only the frequent ones.
+const COMMON_OPTIONS: &[(&str, Rank)] = &[
+    ("name", Rank::Frequent),
+    ("settings", Rank::Frequent),
+    ("seed", Rank::Rare),
+    ("resume", Rank::Frequent),
+    ("work_dir", Rank::Rare),
+    ("platform", Rank::Rare),
+    ("ssh", Rank::Frequent),
+    ("yes", Rank::Frequent),
+    ("allow_busy", Rank::Frequent),
+    ("live", Rank::Frequent),
+    ("events", Rank::Rare),
+    ("archive", Rank::Frequent),
+    ("verbose", Rank::Frequent),
+    ("log_file", Rank::Frequent),
+    ("help", Rank::Frequent),
+];
+
+#[derive(Clone, Copy, PartialEq)]
+enum Rank {
+    Frequent,
+    Rare,
+}
+
+/// Moves the common options of a command and of its subcommands to the end of the help.
+pub(super) fn with_headings(command: Command) -> Command {
+    placed(command.disable_help_flag(true).arg(help()))
+}
+
+/// The option that clap would add itself, without a group.
+fn help() -> Arg {
+    Arg::new("help")
+        .short('h')
+        .long("help")
+        .action(ArgAction::Help)
+        .global(true)
+        .help("Print help (-h: without the rare options)")
+}
+
+fn placed(command: Command) -> Command {
+    command.mut_args(place).mut_subcommands(placed)
+}
+
+fn place(arg: Arg) -> Arg {
+    let id = arg.get_id().to_string();
+    match COMMON_OPTIONS.iter().position(|(common, _)| *common == id) {
+        Some(at) => {
+            let is_rare = COMMON_OPTIONS[at].1 == Rank::Rare;
+            arg.help_heading(COMMON)
+                .display_order(900 + at)
+                .hide_short_help(is_rare)
+        }
+        None => arg,
+    }
+}
