@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{LabError, Result};
 
+mod degree;
 mod step;
 mod table;
 mod validity;
@@ -17,6 +18,7 @@ pub(crate) use step::STEP_KEYS;
 pub(crate) use table::Tables;
 pub(crate) use validity::KEYS as VALIDITY_KEYS;
 
+pub use degree::{Degree, degrees_on};
 pub use step::{ArrivalKind, JOBS_MAX, Mode, ScriptAt, Step};
 pub use table::{Keys, StepTable, TableKind, bounded, is_default, read};
 pub use validity::Validity;
@@ -110,6 +112,17 @@ impl Setting {
 }
 
 impl Plan {
+    /// Repetitions of a step: those of the plan, or more that the step has of its own.
+    pub fn repetitions_of(&self, step: &Step) -> u32 {
+        step.repeat.unwrap_or(1).max(self.repeat)
+    }
+
+    /// Repetitions of the step that has most.
+    pub fn repetitions(&self) -> u32 {
+        let of_steps = self.step.iter().map(|step| self.repetitions_of(step));
+        of_steps.max().unwrap_or(self.repeat)
+    }
+
     pub fn built_in() -> Vec<&'static str> {
         let mut names: Vec<_> = BUILT_IN
             .files()

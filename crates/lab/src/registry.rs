@@ -84,8 +84,9 @@ impl Registry {
     /// drift of the machine affects all alike.
     pub fn lay(&self, plan: &Plan, targets: &[Nodes], threads: u32) -> Result<Agenda> {
         let mut agenda = Agenda::default();
-        for repetition in 1..=plan.repeat {
-            for (number, step) in (1..).zip(&plan.step) {
+        for repetition in 1..=plan.repetitions() {
+            let steps = (1..).zip(&plan.step);
+            for (number, step) in steps.filter(|(_, s)| repetition <= plan.repetitions_of(s)) {
                 let ground = Ground {
                     repetition,
                     step: number,
@@ -112,17 +113,26 @@ impl Registry {
         fresh_each_time: bool,
     ) -> Result<Volume> {
         let mut all = Written::default();
+        let mut points_bytes = 0_u64;
         for (workload, steps) in self.by_workload(plan.step.iter()) {
             let written = workload.written(&steps, engine, replicas)?;
             all.add(written.points);
             all.loads_bytes = all.loads_bytes.saturating_add(written.loads_bytes);
+            for step in steps {
+                let once = workload.written(&[step], engine, replicas)?;
+                let repeated = u64::from(plan.repetitions_of(step));
+                let bytes = once.points.written_bytes.saturating_mul(repeated);
+                points_bytes = points_bytes.saturating_add(bytes);
+            }
         }
         let loads = all.loads_bytes.saturating_mul(u64::from(nodes));
-        let repeat = u64::from(plan.repeat);
-        let loaded = if fresh_each_time { repeat } else { 1 };
+        let loaded = if fresh_each_time {
+            u64::from(plan.repeat)
+        } else {
+            1
+        };
         Ok(Volume {
-            written_bytes: (all.points.written_bytes.saturating_mul(repeat))
-                .saturating_add(loads.saturating_mul(loaded)),
+            written_bytes: points_bytes.saturating_add(loads.saturating_mul(loaded)),
             room_bytes: loads.saturating_add(all.points.room_bytes),
         })
     }
@@ -132,9 +142,11 @@ impl Registry {
     /// # Errors
     /// A test or size that does not exist.
     pub fn timed_s(&self, plan: &Plan, engine: &str, replicas: u32) -> Result<f64> {
-        let of_step = |step| self.of(step).timed_s(step, engine, replicas);
-        let all_s: f64 = plan.step.iter().map(of_step).sum::<Result<_>>()?;
-        Ok(all_s * f64::from(plan.repeat))
+        let of_step = |step| {
+            let once_s = self.of(step).timed_s(step, engine, replicas)?;
+            Ok(once_s * f64::from(plan.repetitions_of(step)))
+        };
+        plan.step.iter().map(of_step).sum()
     }
 
     pub(crate) fn by_workload<'s>(

@@ -87,7 +87,7 @@ pub fn run(mut options: RunOptions, observer: &mut dyn Observer) -> Result<Run> 
         plan_name: options.plan.name.clone(),
         plan_toml: options.plan.to_toml(),
         seed: options.seed,
-        repetitions: options.plan.repeat,
+        repetitions: options.plan.repetitions(),
         targets: sites.iter().map(|site| site.record.clone()).collect(),
         platform: machine.platform.clone(),
         inventory: machine.inventory(&options.stated, &targets, &sites),

@@ -1,5 +1,7 @@
 //! Workloads of plans: each kind of work is a [`Workload`].
 
+use std::path::Path;
+
 use archive::{Archive, PointKey};
 use engine::{Target, TargetUrl};
 use load::Progress;
@@ -9,7 +11,7 @@ use crate::context::RunContext;
 use crate::done::Done;
 use crate::error::Result;
 use crate::nodes::Nodes;
-use crate::plan::{Plan, Step, TableKind};
+use crate::plan::{Plan, Step, TableKind, degrees_on};
 use crate::volume::Written;
 
 pub trait Workload: Send + Sync {
@@ -64,7 +66,9 @@ pub trait Workload: Send + Sync {
 
     /// Most jobs of a point of a step, as far as it is known before a database is opened.
     fn jobs_most(&self, step: &Step) -> u32 {
-        step.jobs.iter().copied().max().unwrap_or(1)
+        let threads = host::facts(Path::new("/")).threads.unwrap_or(1);
+        let degrees = degrees_on(&step.jobs, threads);
+        degrees.into_iter().max().unwrap_or(1)
     }
 
     /// Seconds that a step sets for its points in one repetition, with their longest warm-up. The duration of loads,

@@ -7,11 +7,14 @@ use std::time::Duration;
 use load::{Arrivals, Schedule, Think};
 use serde::{Deserialize, Serialize};
 
+use super::REPEAT_MAX;
+use super::degree::Degree;
 use super::table::{StepTable, Tables};
 
 /// Keys of a step in addition to the tables of its workload.
-pub(crate) const STEP_KEYS: [&str; 15] = [
+pub(crate) const STEP_KEYS: [&str; 16] = [
     "use",
+    "repeat",
     "script",
     "driver_threads",
     "tests",
@@ -37,6 +40,9 @@ pub struct Step {
     pub uses: String,
     #[serde(default, skip_serializing_if = "ScriptAt::is_no_file")]
     pub script: Option<ScriptAt>,
+    /// Repetitions of this step, if more than the plan's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repeat: Option<u32>,
     /// Threads of the driver's event loop; by default one, and more when it is saturated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub driver_threads: Option<u32>,
@@ -45,10 +51,10 @@ pub struct Step {
     pub tests: Vec<String>,
     /// Jobs of the points; 1, 2, 4 … 4 × cores if empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub jobs: Vec<u32>,
+    pub jobs: Vec<Degree>,
     /// Threads inside a statement, for tests that sweep them; 1, 2, 4 … cores if empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub threads: Vec<u32>,
+    pub threads: Vec<Degree>,
     #[serde(default = "size_default")]
     pub size: String,
     #[serde(default)]
@@ -147,16 +153,17 @@ impl Step {
         {
             return Err(format!("driver_threads is not between 1 and {JOBS_MAX}"));
         }
+        if self.repeat.is_some_and(|n| !(1..=REPEAT_MAX).contains(&n)) {
+            return Err(format!("repeat is not between 1 and {REPEAT_MAX}"));
+        }
         for (name, list) in [("jobs", &self.jobs), ("threads", &self.threads)] {
-            if let Some(bad) = list.iter().find(|n| !(1..=JOBS_MAX).contains(*n)) {
+            let is_possible = |degree: &&Degree| (1..=JOBS_MAX).contains(&degree.on(1));
+            if let Some(bad) = list.iter().find(|degree| !is_possible(degree)) {
                 return Err(format!(
                     "{name} contains {bad}, which is not between 1 and {JOBS_MAX}"
                 ));
             }
-            let mut sorted = list.clone();
-            sorted.sort_unstable();
-            sorted.dedup();
-            if sorted.len() != list.len() {
+            if (1..list.len()).any(|n| list[..n].contains(&list[n])) {
                 return Err(format!("{name} lists the same number twice"));
             }
         }

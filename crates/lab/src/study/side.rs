@@ -86,8 +86,13 @@ impl Side {
                 "a side of the study has no target; name one".into(),
             ));
         }
+        let mut plan = Plan::parse(workloads, plan_text, &of_plan)?;
+        // The repetitions of a study are its blocks.
+        for step in &mut plan.step {
+            step.repeat = None;
+        }
         Ok(Self {
-            plan: Plan::parse(workloads, plan_text, &of_plan)?,
+            plan,
             targets,
             settings: (own.iter().zip(&parsed))
                 .map(|(text, setting)| shown(text, setting))

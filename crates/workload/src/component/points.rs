@@ -2,6 +2,7 @@
 
 use archive::Remark;
 use engine::Feature;
+use lab::plan::{Degree, degrees_on};
 use lab::{LabError, Nodes, Result, Step};
 
 use crate::{Library, Sweep, Test, below};
@@ -110,15 +111,15 @@ pub(super) fn sweep(test: &Test, step: &Step, target: &Nodes, cores: u32) -> Vec
     swept(test, step, cores)
 }
 
-fn or_powers(list: &[u32], last: u32) -> Vec<u32> {
+fn or_powers(list: &[Degree], cores: u32, last: u32) -> Vec<u32> {
     match list {
         [] => powers_of_two(last),
-        list => list.to_vec(),
+        list => degrees_on(list, cores),
     }
 }
 
 pub(super) fn jobs_swept(step: &Step, cores: u32) -> Vec<u32> {
-    or_powers(&step.jobs, 4 * cores)
+    or_powers(&step.jobs, cores, 4 * cores)
 }
 
 /// Jobs and threads of a test's points on a target without restrictions.
@@ -128,7 +129,7 @@ fn swept(test: &Test, step: &Step, cores: u32) -> Vec<(u32, u32)> {
             .into_iter()
             .map(|jobs| (jobs, 1))
             .collect(),
-        Sweep::Threads => or_powers(&step.threads, cores)
+        Sweep::Threads => or_powers(&step.threads, cores, cores)
             .into_iter()
             .map(|threads| (1, threads))
             .collect(),

@@ -39,6 +39,27 @@ fn jobs_are_swept_to_four_times_the_cores() {
 }
 
 #[test]
+fn a_step_is_repeated_by_itself_or_with_the_plan_whichever_is_more() {
+    let repetitions = |of_plan: u32| -> Vec<(u32, u32)> {
+        let agenda = lay(&format!(
+            "name='p'\nrepeat={of_plan}\n[[step]]\nuse='library'\ntests=['T611']\njobs=['1x']\nrepeat=2\n\
+             [[step]]\nuse='library'\ntests=['T611']\njobs=[1,'1x','2x up to 3']\n"
+        ));
+        let points = agenda.points.iter();
+        points
+            .map(|p| (p.step * 100 + p.repetition, p.jobs))
+            .collect()
+    };
+    assert_eq!(
+        repetitions(1),
+        [(101, 2), (201, 1), (201, 2), (201, 3), (102, 2)]
+    );
+    let thrice = repetitions(3);
+    assert_eq!(thrice.iter().filter(|(at, _)| at / 100 == 1).count(), 3);
+    assert_eq!(thrice.len(), 3 + 9);
+}
+
+#[test]
 fn one_writer_means_one_point() {
     let agenda = lay("name='p'\n[[step]]\nuse='library'\ntests=['T311']\n");
     assert_eq!(agenda.points.len(), 1);
