@@ -9,6 +9,7 @@ mod engine_io;
 mod event;
 mod execution;
 mod figures;
+mod grade;
 mod held_back;
 mod interface;
 mod inventory;
@@ -29,6 +30,7 @@ pub use figures::{
     Better, CPU_S_MIN, FIGURES, Figure, FigureInfo, Figures, OTHERS_IO_MB_PER_S_MIN,
     OTHERS_IO_PCT_MAX, OTHERS_PCT_MAX,
 };
+pub use grade::{Grade, Graded};
 pub use held_back::{BackgroundEvent, Bottleneck, HeldBack, Resource, WaitHistogram};
 pub use interface::{InterfaceKind, InterfaceUse, Traffic};
 pub use inventory::{Advice, Fact, Inventory};

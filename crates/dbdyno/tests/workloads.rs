@@ -100,7 +100,7 @@ fn a_workload_that_is_registered_is_planned_measured_resumed_reported_and_judged
     for text in [&page, &table] {
         assert!(text.contains("SLEEP") && text.contains("Sleep"), "{text}");
     }
-    shows_its_own_section(&page, &table, &archive::export::markdown(&run));
+    shows_its_own_section(&page, &table, &archive::export::markdown(&run, &[]));
     let limits = Sla::parse(
         "l",
         "[[limit]]\nmetric = \"SLEEP@2.operations\"\nat_least = 40\n",

@@ -4,8 +4,10 @@
 //! live object, so any archive can be rendered without a database.
 //!
 //! * [`fleet_page()`]: many systems before and after, as one page.
+//! * [`mod@grade`]: how far the figures of a run may be used, with the reasons.
 //! * [`html()`]: one self-contained page.
 //! * [`level`]: points in order: tests, curves, levels with their repetitions.
+//! * [`mod@main_figures`]: the figures of the first screen, the summary and the grade.
 //! * [`published()`]: the full content of a reference, as text.
 //! * [`scorecard`]: the fixed table of metrics from `scorecard.toml`.
 //! * [`svg`]: the small SVG writer that draws every chart.
@@ -19,10 +21,12 @@ mod cores;
 mod delivered;
 mod devices;
 mod fleet;
+pub mod grade;
 mod held_back;
 mod html;
 mod io_by_purpose;
 pub mod level;
+pub mod main_figures;
 mod metric_name;
 pub mod number;
 mod plans;
@@ -33,6 +37,7 @@ mod remarks;
 pub mod scorecard;
 mod section;
 mod shifted;
+mod summary;
 pub mod svg;
 mod terminal;
 mod transactions;
@@ -45,8 +50,10 @@ pub use comparison::{
 };
 pub use cores::{CORES_BEFORE_CLOCK, saved as saved_words};
 pub use fleet::text as fleet_text;
+pub use grade::grade;
 pub use html::{HtmlOptions, answer, fleet as fleet_page, html};
 pub use prices::{Prices, prices};
 pub use published::published;
 pub use scorecard::{Against, Scorecard};
+pub use summary::{Summary, summary};
 pub use terminal::{parallelism, point_line, terminal};

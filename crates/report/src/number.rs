@@ -13,8 +13,16 @@ const TINY: f64 = 1e-7;
 /// Larger rates are written in E-notation, as in the published tables.
 const EXPONENT_FROM: f64 = 1e7;
 
-/// A figure with at least three significant digits: "0.125", "12.3", "154", "26,768", "1.078E+07"; tiny ones have two: "0.000028".
+/// A figure with three significant digits: "0.125", "12.3", "154", "26,800", "1.078E+07"; tiny ones have two: "0.000028".
 pub fn figure(value: f64) -> String {
+    match value.abs() < EXPONENT_FROM {
+        true => exact(rounded(value)),
+        false => exact(value),
+    }
+}
+
+/// A figure whose digits before the point are all known, such as an amount or a published rate: "26,768".
+pub fn exact(value: f64) -> String {
     let size = value.abs();
     if !value.is_finite() {
         return UNKNOWN.to_owned();
@@ -33,12 +41,17 @@ pub fn figure(value: f64) -> String {
     }
 }
 
-/// Like [`figure`], but large values keep all their digits: for a page with room.
+/// Like [`exact`], but large values have no exponent: for a page with room.
 pub fn full(value: f64) -> String {
     if value.is_finite() && (EXPONENT_FROM..1e15).contains(&value.abs()) {
         return thousands(value);
     }
-    figure(value)
+    exact(value)
+}
+
+/// Like [`figure`], without an exponent.
+pub fn plain(value: f64) -> String {
+    full(rounded(value))
 }
 
 /// A share in percent, with as many digits as it needs: "2", "0.5", "37.5".
@@ -102,9 +115,9 @@ pub fn users(count: u32) -> String {
 /// A latency given in µs with the unit that reads best: "0.85 µs", "812 µs", "1.25 ms", "2.10 s".
 pub fn latency(us: Option<f64>) -> String {
     match us {
-        Some(v) if v.is_finite() && v < 999.5 => format!("{} µs", three_digits(v)),
-        Some(v) if v.is_finite() && v < 999_500.0 => format!("{} ms", three_digits(v / 1e3)),
-        Some(v) if v.is_finite() => format!("{} s", three_digits(v / 1e6)),
+        Some(v) if v.is_finite() && v < 999.5 => format!("{} µs", short(v)),
+        Some(v) if v.is_finite() && v < 999_500.0 => format!("{} ms", short(v / 1e3)),
+        Some(v) if v.is_finite() => format!("{} s", short(v / 1e6)),
         _ => UNKNOWN.to_owned(),
     }
 }
@@ -147,7 +160,16 @@ pub fn bytes(value: u64) -> String {
         scaled /= 1024.0;
         unit += 1;
     }
-    format!("{} {}", three_digits(scaled), units[unit])
+    format!("{} {}", short(scaled), units[unit])
+}
+
+/// Three significant digits of a value from 1,000 on.
+fn rounded(value: f64) -> f64 {
+    if !value.is_finite() || value.abs() < 1_000.0 {
+        return value;
+    }
+    let unit = 10f64.powi(value.abs().log10() as i32 - 2);
+    (value / unit).round() * unit
 }
 
 /// "1.165E+04", the notation of the published tables.
@@ -171,8 +193,18 @@ fn thousands(value: f64) -> String {
     }
 }
 
+/// Three significant digits: "0.125", "12.3", "26,800", "9.13 million".
+pub fn three_digits(value: f64) -> String {
+    match value.abs() {
+        s if !value.is_finite() || s < 999_500.0 => figure(value),
+        s if s < 999.5e6 => format!("{} million", short(value / 1e6)),
+        s if s < 999.5e9 => format!("{} billion", short(value / 1e9)),
+        _ => exponent(value),
+    }
+}
+
 /// Three significant digits without separators, for values below a thousand.
-fn three_digits(value: f64) -> String {
+fn short(value: f64) -> String {
     match value.abs() {
         s if s < 9.995 => format!("{value:.2}"),
         s if s < 99.95 => format!("{value:.1}"),
@@ -197,15 +229,19 @@ mod tests {
             (99.99, "100"),
             (12.34, "12.3"),
             (999.6, "1,000"),
-            (26_768.4, "26,768"),
-            (9_999_999.0, "9,999,999"),
+            (26_768.4, "26,800"),
+            (9_994_999.0, "9,990,000"),
             (10_780_000.0, "1.078E+07"),
             (f64::NAN, "–"),
         ] {
             assert_eq!(figure(value), want);
         }
         assert_eq!(figure_or_unknown(None), "–");
-        assert_eq!(full(10_780_000.0), "10,780,000");
+        assert_eq!(full(10_781_234.0), "10,781,234");
+        assert_eq!(plain(10_781_234.0), "10,800,000");
+        assert_eq!(exact(26_768.4), "26,768");
+        let said = [26_768.4, 4_108_909.0, 1.078e10].map(three_digits);
+        assert_eq!(said, ["26,800", "4.11 million", "10.8 billion"]);
         assert_eq!(full(0.125), "0.125");
         assert_eq!(whole(Some(0.2)), "0");
         assert_eq!(whole(Some(-0.2)), "0");

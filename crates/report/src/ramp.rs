@@ -127,7 +127,7 @@ fn supported_words(found: &Supported, limit: &str, stop: Option<&str>) -> String
 }
 
 fn knee_words(knee: &Knee, users_min: u32) -> String {
-    let rate = number::full(knee.completed_per_s);
+    let rate = number::plain(knee.completed_per_s);
     match knee.is_inside {
         true => format!(
             "Knee: beyond {:.0} users, response time grows faster than throughput ({rate}/s at the knee).",

@@ -38,6 +38,34 @@ pub fn bytes(bytes: u64) -> String {
     }
 }
 
+/// A time of RFC 3339 in UTC for people: "27 November 2026, 18:40 UTC"; any other text as it is.
+pub fn date(rfc3339: &str) -> String {
+    const MONTHS: [&str; 12] = [
+        "January",
+        "February",
+        "March",
+        "April",
+        "May",
+        "June",
+        "July",
+        "August",
+        "September",
+        "October",
+        "November",
+        "December",
+    ];
+    let known = || {
+        let (day, time) = rfc3339.split_once('T')?;
+        let mut parts = day.split('-');
+        let (year, month, day) = (parts.next()?, parts.next()?, parts.next()?);
+        let month = month.parse::<usize>().ok()?.checked_sub(1)?;
+        let minute = time.get(..5).filter(|_| time.ends_with('Z'))?;
+        let day: u32 = day.parse().ok()?;
+        Some(format!("{day} {} {year}, {minute} UTC", MONTHS.get(month)?))
+    };
+    known().unwrap_or_else(|| rfc3339.to_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -46,6 +74,19 @@ mod tests {
     fn one_is_one() {
         let users = [0, 1, 16, 1024].map(|count| counted(count, "user"));
         assert_eq!(users, ["0 users", "1 user", "16 users", "1,024 users"]);
+    }
+
+    #[test]
+    fn dates_are_for_people() {
+        let cases = [
+            ("2026-11-27T18:40:05.123Z", "27 November 2026, 18:40 UTC"),
+            ("2026-03-01T08:00:00Z", "1 March 2026, 08:00 UTC"),
+            ("2026-13-01T08:00:00Z", "2026-13-01T08:00:00Z"),
+            ("yesterday", "yesterday"),
+        ];
+        for (from, wanted) in cases {
+            assert_eq!(date(from), wanted);
+        }
     }
 
     #[test]

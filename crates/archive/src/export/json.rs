@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use super::SpareCores;
 use super::rows::{MissingRow, PointRow, RunRow};
 use crate::store::finite::finite;
-use crate::{Inventory, Platform, Point, Run, TargetRecord};
+use crate::{Graded, Inventory, Platform, Point, Run, TargetRecord};
 
 /// Value of `schema` in every export; the number changes when a reader would have to change.
 pub const SCHEMA_NAME: &str = "dbdyno-result/2";
@@ -44,6 +44,10 @@ pub struct Exported<'a> {
     #[schemars(extend("const" = SCHEMA_NAME))]
     schema: &'static str,
     run: RunRow<'a>,
+    /// How far the figures may be used.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(required)]
+    pub grade: Option<Graded>,
     targets: &'a [TargetRecord],
     platform: &'a Platform,
     inventory: &'a Inventory,
@@ -65,6 +69,7 @@ impl<'a> Exported<'a> {
         Self {
             schema: SCHEMA_NAME,
             run: RunRow::of(run),
+            grade: None,
             targets: &run.targets,
             platform: &run.platform,
             inventory: &run.inventory,

@@ -40,17 +40,19 @@ const OF_STORAGE: &[Column] = &[
     ("write p99", "ms", "write_await_ms_p99"),
 ];
 
-/// The run as Markdown: one table for each test and target, then what is invalid, noted or missing.
-pub fn markdown(run: &Run) -> String {
+/// The run as Markdown: sentences that answer first, one table for each test and target, then what is invalid, noted or missing.
+pub fn markdown(run: &Run, answer: &[String]) -> String {
     let mut text = format!(
-        "# {} — plan {}, {}{}\n\nMeasured with dbdyno {}, started at {}. MB is 10^6 bytes; – is unknown.\n",
+        "# {} — plan {}, {}\n\nMeasured with dbdyno {}, started {}. MB is 10^6 bytes; – is unknown.\n",
         cell(&run.label),
         cell(&run.plan_name),
         run.state.name(),
-        if run.valid() { "" } else { ", **not valid**" },
         cell(&run.tool_version),
-        run.started_at,
+        stats::words::date(&run.started_at),
     );
+    for sentence in answer {
+        let _ = writeln!(text, "\n**{}**", cell(sentence));
+    }
     if let Some(label) = &run.renamed_from {
         let _ = writeln!(text, "\nmeasured as {}", cell(label));
     }

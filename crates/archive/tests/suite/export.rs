@@ -127,7 +127,7 @@ fn what_is_not_a_number_is_null_with_a_note() {
     assert_eq!(row["operations"], Value::Null);
     let notes = row["notes"].to_string();
     notes.says_all(&["rows_per_s", "operations was"]);
-    assert!(!csv(&run).contains("NaN") && !markdown(&run).contains("NaN"));
+    assert!(!csv(&run).contains("NaN") && !markdown(&run, &[]).contains("NaN"));
 }
 
 /// Reads RFC 4180, line by line and field by field.
@@ -201,7 +201,8 @@ fn the_csv_has_a_line_for_each_point_and_the_names_of_the_json() {
 
 #[test]
 fn the_markdown_has_a_table_for_each_test() {
-    insta::assert_snapshot!(markdown(&example_run()));
+    let answer = ["The figures are indicative: measured once.".to_owned()];
+    insta::assert_snapshot!(markdown(&example_run(), &answer));
 }
 
 #[test]
@@ -212,10 +213,10 @@ fn the_markdown_shows_sizes_where_they_are_the_result() {
         (figures.table_disk_mb, figures.table_memory_mb) = (None, None);
         (figures.compress_factor, figures.scaled_queries_per_h) = (None, None);
     }
-    assert!(!markdown(&run).contains("compress factor"));
+    assert!(!markdown(&run, &[]).contains("compress factor"));
     let figures = &mut run.points[0].figures;
     (figures.table_memory_mb, figures.compress_factor) = (Some(12.5), Some(3.2));
-    let text = markdown(&run);
+    let text = markdown(&run, &[]);
     let heads = "in memory [MB] | compress factor [times] | valid |";
     assert!(text.contains(heads), "{text}");
     assert!(text.contains(" 12.5 | 3.20 | "), "{text}");

@@ -22,6 +22,7 @@ pub fn export(arguments: &ExportArguments, archive: &Option<PathBuf>) -> Result<
         Format::Json => {
             let bill = prices.as_ref().map(|list| price::bill(list, &run));
             let mut exported = export::Exported::of(&run);
+            exported.grade = Some(report::grade(&run, &[]));
             exported.spare_cores = Some(cores::exported(&run, prices.as_ref()));
             exported.prices = bill.map(|bill| price::json(&bill, &price::worth(&bill, &run)));
             print_json_with(|out| export::write_json(&exported, out))?;
@@ -32,7 +33,10 @@ pub fn export(arguments: &ExportArguments, archive: &Option<PathBuf>) -> Result<
             );
         }
         Format::Csv => print(&export::csv(&run))?,
-        Format::Markdown => print(&export::markdown(&run))?,
+        Format::Markdown => {
+            let answer = report::summary(&run, &[]).sentences();
+            print(&export::markdown(&run, &answer))?;
+        }
     }
     Ok(Status::Fine)
 }

@@ -12,6 +12,8 @@ use serde::Serialize as _;
 use serde_json::Serializer;
 use serde_json::ser::Formatter;
 
+use crate::grade;
+
 /// Significant digits of the figures; no clock or counter is more precise.
 const DIGITS: usize = 9;
 /// Budget of the distributions, most of the data and already packed; they are left out if they exceed it.
@@ -37,6 +39,7 @@ impl Data {
         let samples: usize = of_devices.map(|device| device.samples.len()).sum();
         let has_device_samples = samples <= DEVICE_SAMPLES_MAX;
         let mut exported = Exported::of(run);
+        exported.grade = Some(grade(run, &[]));
         if !has_distributions {
             exported = exported.without_distributions();
         }

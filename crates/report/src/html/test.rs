@@ -329,7 +329,7 @@ fn summary(sweep: &Sweep<'_>, rate: Rate) -> String {
     let mut text = format!(
         "{}: at most {} {} at DOP {}",
         sweep.label,
-        number::full(best.rate),
+        number::plain(best.rate),
         rate.unit,
         best.dop
     );

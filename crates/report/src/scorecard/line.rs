@@ -42,6 +42,8 @@ pub struct Line {
     /// The first screen of the page shows it.
     #[serde(default)]
     pub headline: bool,
+    /// How the sentence on top of the page says the figure, with {} in its place.
+    pub says: Option<String>,
     #[serde(flatten)]
     pub rule: Rule,
 }

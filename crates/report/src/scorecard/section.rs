@@ -28,7 +28,7 @@ impl Notes {
 
 /// "372–375": the lowest and the highest repetition.
 pub fn ends(_: f64, (low, high): (f64, f64)) -> String {
-    format!("{}–{}", number::full(low), number::full(high))
+    format!("{}–{}", number::plain(low), number::plain(high))
 }
 
 /// "±1%": half of the range, where there is less room.
@@ -104,6 +104,6 @@ fn cell(cell: &Cell, range: fn(f64, (f64, f64)) -> String, notes: &mut Notes) ->
         .chain(&measured.doubt)
         .map(|note| notes.mark(note));
     let detail = detail.join(" · ") + &notes.collect::<String>();
-    let text = format!("{}\n{}", number::full(measured.value), detail.trim_start());
+    let text = format!("{}\n{}", number::plain(measured.value), detail.trim_start());
     text.trim_end().to_owned()
 }

@@ -354,7 +354,7 @@ fn rows_of_storage_tests_have_the_time_of_a_request() {
         let longest = block("T626").lines().map(|line| line.chars().count()).max();
         assert!(longest.unwrap() <= width, "{}", block("T626"));
     }
-    let markdown = archive::export::markdown(&run);
+    let markdown = archive::export::markdown(&run, &[]);
     let (storage, rest) = (
         markdown.find("## T626").unwrap(),
         markdown.find("## T611").unwrap(),

@@ -116,7 +116,7 @@ mod tests {
         Column {
             heads: ["", ""],
             figure,
-            write: number::figure_or_unknown,
+            write: |value| value.map_or_else(|| number::UNKNOWN.to_owned(), number::exact),
         }
     }
 

@@ -1,0 +1,238 @@
+//! A run for each reason of a grade.
+
+use super::*;
+use archive::{Bottleneck, Component, PointKey, RightsMissing, StudyPart, TargetRecord, Unseen};
+
+/// Three repetitions of a test on a quiet machine, within 2 %.
+fn quiet() -> Run {
+    let target = TargetRecord {
+        name: "pg".into(),
+        url: "postgres://me@db/test".into(),
+        ..TargetRecord::default()
+    };
+    let points = (1..).zip([100.0, 101.0, 98.5]).map(|(repetition, rate)| {
+        let key = PointKey {
+            repetition,
+            ..PointKey::of("T611", 4)
+        };
+        let mut point = Point::blank(key, "Primary-key access".into(), Component::Server);
+        point.figures.operations_per_s = Some(rate);
+        point.figures.elapsed_s = Some(2.0);
+        point.figures.cpu_by_others_pct = Some(1.0);
+        point.steady = Some(Steady::Yes);
+        point
+    });
+    Run {
+        state: RunState::Complete,
+        targets: vec![target],
+        points: points.collect(),
+        points_planned: 3,
+        ..Run::default()
+    }
+}
+
+fn graded(change: impl Fn(&mut Run)) -> (Grade, String) {
+    let mut run = quiet();
+    change(&mut run);
+    let graded = grade(&run, &[]);
+    assert_eq!(graded.reasons.is_empty(), graded.value == Grade::GoodToUse);
+    (graded.value, graded.sentence)
+}
+
+fn of_each(change: impl Fn(&mut Point)) -> (Grade, String) {
+    graded(|run| run.points.iter_mut().for_each(&change))
+}
+
+fn indicative(said: (Grade, String), why: &str) {
+    assert_eq!(
+        said,
+        (
+            Grade::Indicative,
+            format!("The figures are indicative: {why}.")
+        )
+    );
+}
+
+fn unusable(said: (Grade, String), why: &str) {
+    assert_eq!(
+        said,
+        (Grade::DoNotUse, format!("Do not use the figures: {why}."))
+    );
+}
+
+#[test]
+fn a_quiet_repeated_run_is_good_to_use() {
+    let good = "The figures are good to use: repeated three times, within 2 %.";
+    assert_eq!(graded(|_| ()), (Grade::GoodToUse, good.to_owned()));
+}
+
+#[test]
+fn figures_of_a_run_that_is_not_whole_are_not_used() {
+    let gone = Remark::Text {
+        text: "12 points are gone".into(),
+    };
+    let altered = graded(|run| run.reasons = vec![gone.clone()]);
+    unusable(
+        altered,
+        "the record of the run cannot be trusted (12 points are gone)",
+    );
+    let stopped = graded(|run| {
+        (run.state, run.points_planned) = (RunState::Interrupted, 9);
+    });
+    unusable(stopped, "the run is incomplete (3 of 9 points)");
+    unusable(graded(|run| run.points.clear()), "nothing was measured");
+    let failed = graded(|run| {
+        run.points[1].reasons = vec![Remark::Text {
+            text: "lost rows".into(),
+        }]
+    });
+    unusable(failed, "1 of 3 points failed a check (T611: lost rows)");
+}
+
+#[test]
+fn a_saturated_driver_measures_itself() {
+    let driver = |point: &mut Point| {
+        point.held_back.bottleneck = Some(Bottleneck {
+            resource: Resource::Driver,
+            sentence: String::new(),
+        });
+    };
+    let why = "the driver was the limit of Primary-key access (T611)";
+    unusable(of_each(driver), why);
+    let allowed = |point: &mut Point| {
+        point.notes = vec![Remark::DriverTooSlow {
+            own_pct: 40.0,
+            allowed: true,
+        }];
+    };
+    unusable(of_each(allowed), why);
+}
+
+#[test]
+fn other_programs_spoil_the_figures_or_cast_doubt() {
+    let others = |pct: f64| of_each(move |point| point.figures.cpu_by_others_pct = Some(pct));
+    let heavy = "other programs used more than a quarter of the CPU, or half of the disk's bandwidth, in all 3 points";
+    unusable(others(26.0), heavy);
+    indicative(
+        others(24.0),
+        "other programs used the machine during the only main figure",
+    );
+    assert_eq!(others(4.9).0, Grade::GoodToUse);
+    let io = |mb_per_s: f64| {
+        of_each(move |point| {
+            let figures = &mut point.figures;
+            (figures.read_mb_per_s, figures.write_mb_per_s) = (Some(100.0), Some(0.0));
+            (
+                figures.read_by_others_mb_per_s,
+                figures.write_by_others_mb_per_s,
+            ) = (Some(mb_per_s), Some(0.0));
+        })
+    };
+    unusable(io(51.0), heavy);
+    assert_eq!(io(11.0).0, Grade::Indicative);
+    assert_eq!(io(9.0).0, Grade::GoodToUse);
+    // The median of three withstands one disturbed repetition.
+    let one = graded(|run| run.points[0].figures.cpu_by_others_pct = Some(90.0));
+    assert_eq!(one.0, Grade::GoodToUse);
+}
+
+#[test]
+fn figures_are_repeated_and_close_together() {
+    let keep = |n: usize| graded(move |run| run.points.truncate(n));
+    indicative(keep(1), "measured once");
+    indicative(keep(2), "measured only twice");
+    let apart = |rate| graded(move |run| run.points[0].figures.operations_per_s = Some(rate));
+    let far = "a repetition of Primary-key access (T611) is 5.10 % away from the median";
+    indicative(
+        graded(|run| {
+            for (point, rate) in run.points.iter_mut().zip([100.0, 105.1, 100.0]) {
+                point.figures.operations_per_s = Some(rate);
+            }
+        }),
+        far,
+    );
+    assert_eq!(apart(103.0).0, Grade::GoodToUse);
+    // The interval of a study says what its repetitions are worth.
+    let of_study = graded(|run| {
+        run.points.truncate(1);
+        run.study = Some(StudyPart::default());
+    });
+    assert_eq!(of_study.0, Grade::GoodToUse);
+}
+
+#[test]
+fn figures_are_steady_and_long_enough() {
+    for unsteady in [Steady::No, Steady::Trend] {
+        let said = of_each(|point| point.steady = Some(unsteady));
+        indicative(said, "throughput was not steady in the only main figure");
+    }
+    let short = of_each(|point| point.figures.elapsed_s = Some(0.9));
+    indicative(
+        short,
+        "the only main figure measured for less than a second",
+    );
+}
+
+#[test]
+fn a_temporary_server_has_the_settings_of_its_user_or_is_indicative() {
+    let url = |url: &'static str| graded(move |run| run.targets[0].url = url.into());
+    indicative(
+        url("postgres+local:"),
+        "pg is a temporary server with dbdyno's settings, not yours",
+    );
+    assert_eq!(
+        url("postgres+local:?shared_buffers=8GB").0,
+        Grade::GoodToUse
+    );
+}
+
+#[test]
+fn an_observation_and_a_parameter_file_are_measured_once() {
+    let observed = |seconds: f64, hides: bool| {
+        graded(move |run| {
+            run.points.truncate(1);
+            let point = &mut run.points[0];
+            point.key.test = PointKey::OBSERVATION.into();
+            point.figures.elapsed_s = Some(seconds);
+            // Its own clients are other programs.
+            point.figures.cpu_by_others_pct = Some(90.0);
+            run.targets[0].rights_missing = hides.then(|| RightsMissing {
+                unseen: vec![Unseen::OthersAtWork],
+                grant: String::new(),
+            });
+        })
+    };
+    assert_eq!(observed(600.0, false).0, Grade::GoodToUse);
+    indicative(
+        observed(10.0, false),
+        "it lasted 10.0 s, less than a minute",
+    );
+    indicative(
+        observed(600.0, true),
+        "other sessions on pg are hidden from its user",
+    );
+    let file = |seconds: f64| {
+        graded(move |run| {
+            run.points.truncate(1);
+            run.points[0].figures.elapsed_s = Some(seconds);
+            run.plan_name = archive::OF_PARAMETER_FILES.into();
+            run.targets[0].engine = archive::OF_PARAMETER_FILES.into();
+        })
+    };
+    assert_eq!(file(60.0).0, Grade::GoodToUse);
+    assert_eq!(file(10.0).0, Grade::Indicative);
+}
+
+#[test]
+fn a_study_is_as_good_as_its_worst_side() {
+    let mut other = quiet();
+    other.label = "before".into();
+    other.state = RunState::Interrupted;
+    other.points_planned = 6;
+    let graded = grade(&quiet(), &[&other]);
+    let why = "Do not use the figures: run before: the run is incomplete (3 of 6 points).";
+    assert_eq!(
+        (graded.value, graded.sentence.as_str()),
+        (Grade::DoNotUse, why)
+    );
+}

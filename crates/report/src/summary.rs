@@ -1,0 +1,237 @@
+//! The answer of a run in sentences that need no glossary: for the top of the page, the terminal and Markdown.
+
+use archive::{Graded, Resource, Run};
+
+use crate::grade::grade;
+use crate::level::{self, TestGroup};
+use crate::main_figures::{MainFigure, main_figures};
+use crate::{number, scorecard, users};
+
+/// Most figures in the sentence of a target, and most targets.
+const FIGURES_MAX: usize = 2;
+const TARGETS_MAX: usize = 3;
+
+/// The first answer of a run.
+#[derive(Debug, Clone)]
+pub struct Summary {
+    /// A sentence for each target: its best figures, their latency, and what limits them.
+    pub measured: Vec<String>,
+    pub grade: Graded,
+}
+
+impl Summary {
+    /// Sentences in their order, the grade last.
+    pub fn sentences(&self) -> Vec<String> {
+        let grade = std::iter::once(&self.grade.sentence);
+        self.measured.iter().chain(grade).cloned().collect()
+    }
+}
+
+/// The answer of a run, graded with the other sides of its study.
+pub fn summary(run: &Run, sides: &[&Run]) -> Summary {
+    let groups = level::tests(run, scorecard::rank);
+    Summary {
+        measured: measured(run, &groups),
+        grade: grade(run, sides),
+    }
+}
+
+pub(crate) fn measured(run: &Run, groups: &[TestGroup<'_>]) -> Vec<String> {
+    let main = main_figures(run, groups);
+    let of_target = |target: u32| {
+        let own: Vec<&MainFigure<'_>> = main.iter().filter(|main| main.target == target).collect();
+        let said = own.iter().filter(|main| main.says().is_some());
+        let mut said: Vec<&MainFigure<'_>> = said.copied().take(FIGURES_MAX).collect();
+        if said.is_empty() {
+            said.extend(own.first());
+        }
+        sentence(run, target, &said)
+    };
+    let targets = 0..run.targets.len() as u32;
+    let mut sentences: Vec<String> = targets.filter_map(of_target).collect();
+    let more = sentences.len().saturating_sub(TARGETS_MAX);
+    sentences.truncate(TARGETS_MAX);
+    if more > 0 {
+        sentences.push(format!(
+            "{} more below.",
+            number::counted(more as u64, "target")
+        ));
+    }
+    sentences
+}
+
+/// "PostgreSQL 15.18 on db1 commits 5,100 transactions per second with 8 sessions at 1.90 ms (p95), limited by the WAL; it …"
+fn sentence(run: &Run, target: u32, said: &[&MainFigure<'_>]) -> Option<String> {
+    let (first, rest) = said.split_first()?;
+    let mut text = format!("{} {}", subject(run, target), phrase(first));
+    let limit = |main: &MainFigure<'_>| {
+        let point = main.level.first();
+        let bottleneck = point.held_back.bottleneck.as_ref()?;
+        limited_by(bottleneck.resource)
+    };
+    if let Some(limit) = limit(first) {
+        text += &format!(", {limit}");
+    }
+    for main in rest {
+        text += &format!("; it {}", phrase(main));
+        if let Some(of) = limit(main).filter(|of| limit(first) != Some(of)) {
+            text += &format!(", {of}");
+        }
+    }
+    Some(text + ".")
+}
+
+/// "PostgreSQL 15.18 on db1".
+fn subject(run: &Run, target: u32) -> String {
+    let host = run.platform.host_name.as_deref();
+    let on = host.map_or_else(String::new, |host| format!(" on {host}"));
+    let Some(record) = run
+        .targets
+        .get(target as usize)
+        .filter(|_| !run.is_of_parameter_file())
+    else {
+        return format!("{}{on}", level::target_name(run, target));
+    };
+    let several = run
+        .targets
+        .iter()
+        .filter(|other| other.engine == record.engine)
+        .count()
+        > 1;
+    let name = if several {
+        format!(" ({})", record.name)
+    } else {
+        String::new()
+    };
+    format!("{} {}{name}{on}", record.engine, record.engine_version)
+}
+
+fn phrase(main: &MainFigure<'_>) -> String {
+    let key = &main.level.first().key;
+    let value = number::three_digits(main.value());
+    let (what, with) = match (main.says(), main.is_observation()) {
+        (_, true) => (
+            format!("ran {value} transactions per second"),
+            String::new(),
+        ),
+        (Some(says), _) => (says.replace("{}", &value), with(key.jobs, &key.test)),
+        (None, _) => (
+            format!("delivers {value} {} in {}", main.unit, main.title()),
+            with(key.jobs, &key.test),
+        ),
+    };
+    let at = main
+        .latency("p95")
+        .map(|us| format!(" at {} (p95)", number::latency(Some(us))));
+    format!("{what}{with}{}", at.unwrap_or_default())
+}
+
+fn with(jobs: u32, test: &str) -> String {
+    match jobs {
+        0 | 1 => String::new(),
+        _ if users::is_of_users(test) => format!(" with {}", number::users(jobs)),
+        _ => format!(" with {}", number::counted(u64::from(jobs), "session")),
+    }
+}
+
+fn limited_by(resource: Resource) -> Option<&'static str> {
+    Some(match resource {
+        Resource::Unknown => return None,
+        Resource::None => "with no resource at its limit",
+        Resource::Cpu => "limited by the CPU",
+        Resource::Device => "limited by the storage device",
+        Resource::LogSync => "limited by syncs of the WAL",
+        Resource::Lock => "limited by locks",
+        Resource::Latch => "limited by locks inside the server",
+        Resource::Memory => "limited by memory",
+        Resource::Network => "limited by the network",
+        Resource::Scheduling => "limited by context switches between driver and server",
+        Resource::Driver => "limited by the driver",
+        Resource::OtherWait => "limited by another wait",
+        Resource::Several => "limited by several resources",
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use archive::{Bottleneck, Component, Point, PointKey, TargetRecord};
+    use stats::Histogram;
+
+    use super::*;
+
+    fn run_of(engine: &str, points: Vec<Point>) -> Run {
+        let mut run = Run {
+            targets: vec![TargetRecord {
+                name: "pg".into(),
+                engine: engine.into(),
+                engine_version: "15.18".into(),
+                ..TargetRecord::default()
+            }],
+            points,
+            ..Run::default()
+        };
+        run.platform.host_name = Some("db1".into());
+        run
+    }
+
+    fn point(test: &str, jobs: u32, rate: f64, limit: Resource) -> Point {
+        let mut point = Point::blank(
+            PointKey::of(test, jobs),
+            "Its title".into(),
+            Component::Database,
+        );
+        point.figures.operations_per_s = Some(rate);
+        let mut response = Histogram::new();
+        response.record_ns(1_900_000);
+        point.histograms.response = (&response).into();
+        point.held_back.bottleneck = Some(Bottleneck {
+            resource: limit,
+            sentence: String::new(),
+        });
+        point
+    }
+
+    #[test]
+    fn a_database_has_its_best_figures_and_their_limits() {
+        let run = run_of(
+            "PostgreSQL",
+            vec![
+                point("T311", 1, 900.0, Resource::None),
+                point("T311", 8, 5_104.0, Resource::LogSync),
+                point("T611", 4, 28_937.0, Resource::Cpu),
+            ],
+        );
+        assert_eq!(
+            summary(&run, &[]).measured,
+            [
+                "PostgreSQL 15.18 on db1 commits 5,100 transactions per second with 8 sessions at 1.90 ms (p95), limited by syncs of the WAL; it \
+                 answers 28,900 primary-key queries per second with 4 sessions at 1.90 ms (p95), limited by the CPU."
+            ]
+        );
+    }
+
+    #[test]
+    fn users_observations_and_files_have_words_of_their_own() {
+        let mut users = point("OLTP", 8, 100.0, Resource::Lock);
+        users.figures.new_orders_per_min = Some(2_700.0);
+        let said = |engine: &str, point: Point| {
+            summary(&run_of(engine, vec![point]), &[])
+                .measured
+                .remove(0)
+        };
+        assert_eq!(
+            said("MariaDB", users),
+            "MariaDB 15.18 on db1 enters 2,700 new orders per minute with 8 users at 1.90 ms (p95), limited by locks."
+        );
+        let mut observed = point(PointKey::OBSERVATION, 0, 321.4, Resource::None);
+        observed.histograms = archive::Histograms::default();
+        assert_eq!(
+            said("PostgreSQL", observed),
+            "PostgreSQL 15.18 on db1 ran 321 transactions per second, with no resource at its limit."
+        );
+        assert_eq!(
+            said("SQLite", point("S1", 1, 4_108_909.0, Resource::Unknown)),
+            "SQLite 15.18 on db1 delivers 4.11 million ops/s in Its title (S1) at 1.90 ms (p95)."
+        );
+    }
+}
