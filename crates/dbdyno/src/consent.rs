@@ -18,12 +18,12 @@ const GB: f64 = 1e9;
 const ROOM_SHARE: f64 = 0.5;
 
 /// Volume (10^9 bytes) above which dbdyno asks.
-const ASK_ABOVE_GB: f64 = 10.0;
+const ASK_ABOVE_GB: f64 = 20.0;
 
 /// Permissions of the user.
 #[derive(Debug, Clone, Default, Args)]
 pub struct Permission {
-    /// Start without asking, even if more than 10 GB or half of the free space will be written
+    /// Start without asking, even if more than 20 GB or half of the free space will be written
     #[arg(short, long)]
     pub yes: bool,
     /// Allow servers with other active sessions; the run will slow them down, and they will distort its results
@@ -265,10 +265,10 @@ mod tests {
     #[test]
     fn large_writes_need_consent() {
         let nowhere = |_: &Path| None;
-        assert_eq!(Permission::too_much(9_000_000_000, &[], nowhere), None);
-        let reason = Permission::too_much(11_000_000_000, &[], nowhere).unwrap();
+        assert_eq!(Permission::too_much(19_000_000_000, &[], nowhere), None);
+        let reason = Permission::too_much(21_000_000_000, &[], nowhere).unwrap();
         let has = |text: &str| reason.contains(text);
-        assert!(has("11 GB") && has("10 GB"), "{reason}");
+        assert!(has("21 GB") && has("20 GB"), "{reason}");
         // Two targets that each take a third of the free space take more than half together, even if others write to the file system
         // between two samples.
         let samples = Cell::new(0);

@@ -81,7 +81,7 @@ pub fn order_entry_load<'a>(url: &'a str, rows: &'a str) -> Vec<&'a str> {
 /// Files of the library, with replacements that make loading smaller.
 const SMALLER: [(&str, &str, &str); 4] = [
     ("sizes.toml", "small = 64_000", "small = 16_000"),
-    ("sizes.toml", "large = 320_000", "large = 40_000"),
+    ("sizes.toml", "large = 640_000", "large = 40_000"),
     ("sizes.toml", "oltp = 160_000", "oltp = 20_000"),
     ("T331.toml", "rows = 120_000", "rows = 20_000"),
 ];
