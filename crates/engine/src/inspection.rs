@@ -164,6 +164,9 @@ fn not_writable(path: &Path) -> Option<String> {
     ))
 }
 
+/// Advice for a connection whose TLS fails although nobody required it.
+pub const WITHOUT_TLS: &str = "; to connect without TLS, add sslmode=disable to the target's URL";
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Protection {
     /// It stays on this machine.
@@ -172,6 +175,17 @@ pub enum Protection {
     Unencrypted,
     /// TLS, with what was agreed on.
     Tls(String),
+}
+
+impl Protection {
+    /// The TLS of a connection over a network, for the record of a run; `None` for a Unix socket, which has none.
+    pub fn tls(&self) -> Option<&str> {
+        match self {
+            Self::UnixSocket => None,
+            Self::Unencrypted => Some("none"),
+            Self::Tls(agreed) => Some(agreed),
+        }
+    }
 }
 
 impl fmt::Display for Protection {

@@ -32,6 +32,16 @@ impl Foreign {
         Self::new(names, Meaning::NothingIf(values, instead))
     }
 
+    /// These values mean `own`=`value` here; the sentence says what to write for any other.
+    pub const fn set_by(
+        names: &'static str,
+        values: &'static [&'static str],
+        own: (&'static str, &'static str),
+        instead: &'static str,
+    ) -> Self {
+        Self::new(names, Meaning::SetBy(values, own, instead))
+    }
+
     pub const fn never(names: &'static str, instead: &'static str) -> Self {
         Self::new(names, Meaning::Never(instead))
     }
@@ -48,6 +58,12 @@ pub enum Meaning {
     Nothing(&'static str),
     /// These values ask for what happens anyway; the sentence says what to do instead of any other.
     NothingIf(&'static [&'static str], &'static str),
+    /// These values ask for a setting and its value; the sentence says what to do instead of any other.
+    SetBy(
+        &'static [&'static str],
+        (&'static str, &'static str),
+        &'static str,
+    ),
     /// It cannot be had; the sentence says what to do instead.
     Never(&'static str),
     /// Settings of the server, as libpq's `options` has them.
@@ -76,7 +92,16 @@ pub fn translate(
             }
             Meaning::NothingIf(values, _)
                 if values.iter().any(|v| v.eq_ignore_ascii_case(&value)) => {}
-            Meaning::NothingIf(_, instead) | Meaning::Never(instead) => return refused(instead),
+            Meaning::SetBy(values, (own, meant), _)
+                if values.iter().any(|v| v.eq_ignore_ascii_case(&value)) =>
+            {
+                enter(settings, own, meant.to_owned(), &key)?;
+            }
+            Meaning::NothingIf(_, instead)
+            | Meaning::SetBy(_, _, instead)
+            | Meaning::Never(instead) => {
+                return refused(instead);
+            }
             Meaning::Same(own) => enter(settings, own, value, &key)?,
             Meaning::Options => {
                 let Some(options) = options(&value) else {

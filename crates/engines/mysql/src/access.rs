@@ -27,7 +27,7 @@ pub(super) const SETTINGS: &[(&str, &str)] = &[
     ),
     (
         "sslmode",
-        "TLS: disable (default), prefer, require, verify-ca or verify-full; or ssl-mode in MySQL's words",
+        "TLS: disable, prefer (default), require, verify-ca or verify-full; or ssl-mode in MySQL's words",
     ),
     (
         "sslrootcert",
@@ -224,22 +224,23 @@ mod tests {
         assert!(access("mysql://u@h/d?socket=s").is_err());
     }
 
-    fn asked(query: &str) -> Result<Option<TlsOptions>> {
+    fn options(query: &str) -> Result<Option<TlsOptions>> {
         let url = crate::ENGINES.parse(&format!("mysql://u@h/d?{query}"));
         TlsOptions::from_url(&url.unwrap(), false, |_| None)
     }
 
     #[test]
     fn both_spellings_ask_for_the_same() {
-        let one = asked("sslmode=verify-full&sslrootcert=/ca").unwrap();
+        let one = options("sslmode=verify-full&sslrootcert=/ca").unwrap();
         assert!(one.is_some());
-        assert_eq!(one, asked("ssl-mode=VERIFY_IDENTITY&ssl-ca=/ca").unwrap());
-        assert_eq!(asked("").unwrap(), None);
+        assert_eq!(one, options("ssl-mode=VERIFY_IDENTITY&ssl-ca=/ca").unwrap());
+        assert_eq!(options("useSSL=false").unwrap(), None);
+        assert_eq!(options("").unwrap(), options("ssl-mode=PREFERRED").unwrap());
         for (query, what) in [
             ("sslmode=other", "sslmode=other is not disable"),
-            ("ssl-ca=/ca", "sslrootcert=/ca needs TLS"),
+            ("ssl-ca=/ca", "sslrootcert=/ca is not checked"),
         ] {
-            let error = asked(query).unwrap_err();
+            let error = options(query).unwrap_err();
             assert!(error.message.contains(what), "{error}");
         }
         let two = "mysql://u@h/d?sslmode=require&ssl-mode=DISABLED";
@@ -254,9 +255,7 @@ mod tests {
             .unwrap();
         let error = TlsOptions::from_url(&url, true, |_| None).unwrap_err();
         assert!(error.message.contains("Unix socket"), "{error}");
-        let url = crate::ENGINES
-            .parse("mysql://u@h/d?socket=/s&sslmode=prefer")
-            .unwrap();
+        let url = crate::ENGINES.parse("mysql://u@h/d?socket=/s").unwrap();
         assert_eq!(TlsOptions::from_url(&url, true, |_| None).unwrap(), None);
     }
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::explain::{explain, refused};
 use super::wire::{Cell, Column, Event, Finished, Login, Row, ServerError, StatementId, Wire};
-use engine::inspection::Protection;
+use engine::inspection::{Protection, WITHOUT_TLS};
 use engine::open_sessions::{OpenSession, Owner};
 use engine::session::{TEXTS_MAX, too_many_texts};
 use engine::{Result, TargetError, Transport, Value, shortened};
@@ -94,7 +94,6 @@ impl Client {
         };
         let deadline = Instant::now() + patience;
         let stream = open(place, patience).map_err(unreachable)?;
-        let lacks_tls = tls.is_none() && matches!(place, Endpoint::Network(..));
         let mut client = Self {
             open: OpenSession::over(owner, &stream),
             wire: Wire::new(login),
@@ -109,6 +108,7 @@ impl Client {
                 Event::Connected => break,
                 Event::Secure => client.secure(place, tls, deadline)?,
                 Event::Failed(error) => {
+                    let lacks_tls = client.protection() == Protection::Unencrypted;
                     return Err(refused(&place.to_string(), lacks_tls, &error));
                 }
                 _ => return Err(client.out_of_turn()),
@@ -131,7 +131,10 @@ impl Client {
         self.flush()?;
         let secured = self.stream.secure(tls, host, deadline).map_err(|error| {
             self.is_broken = true;
-            TargetError::unreachable(format!("mysql: no TLS connection to {place}: {error}"))
+            let advice = if tls.is_optional { WITHOUT_TLS } else { "" };
+            TargetError::unreachable(format!(
+                "mysql: no TLS connection to {place}: {error}{advice}"
+            ))
         })?;
         self.tls = Some(secured.to_string());
         self.wire.secured().map_err(|error| {

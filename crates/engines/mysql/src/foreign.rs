@@ -3,6 +3,7 @@
 use engine::url::Foreign;
 
 const OFF: &[&str] = &["false", "0", "off", "no", "disabled"];
+const ON: &[&str] = &["true", "1", "on", "yes", ""];
 
 /// Their meaning here; docs/SERVERS.md refers users to this list.
 pub(super) const FOREIGN: &[Foreign] = &[
@@ -15,14 +16,26 @@ pub(super) const FOREIGN: &[Foreign] = &[
         "read_default_file default_file defaults_file",
         "defaults-file",
     ),
+    Foreign::set_by(
+        "useSSL ssl tls",
+        OFF,
+        ("sslmode", "disable"),
+        "clients differ in what it means; write sslmode=require, verify-ca or verify-full instead",
+    ),
+    Foreign::set_by(
+        "ssl_disabled skip-ssl",
+        ON,
+        ("sslmode", "disable"),
+        "write sslmode=require, verify-ca or verify-full instead",
+    ),
     Foreign::only(
-        "useSSL ssl tls requireSSL ssl-verify-server-cert ssl_verify_cert ssl_verify_identity verifyServerCertificate",
+        "requireSSL ssl-verify-server-cert ssl_verify_cert ssl_verify_identity verifyServerCertificate",
         OFF,
         "clients differ in what it means; write sslmode=require, verify-ca or verify-full instead",
     ),
     Foreign::only(
-        "ssl_disabled trustServerCertificate skip-ssl disableSslHostnameVerification",
-        &["true", "1", "on", "yes", ""],
+        "trustServerCertificate disableSslHostnameVerification",
+        ON,
         "write sslmode=require, verify-ca or verify-full instead",
     ),
     Foreign::never(

@@ -22,6 +22,7 @@ use super::watch::MySqlWatch;
 use super::{checkpoint, facts, guard, observe, watch};
 use engine::activity::{ONLY_MEASURED, ONLY_OBSERVED};
 use engine::catalogue::Source;
+use engine::inspection::Protection;
 use engine::open_sessions;
 use engine::session_settings::{self, Replaced, SessionSettings};
 use engine::{
@@ -44,8 +45,7 @@ pub(super) struct MySqlTarget {
     access: Arc<Access>,
     flavour: Flavour,
     version: String,
-    /// The TLS of the sessions, for people.
-    tls: Option<String>,
+    protection: Protection,
     rights_missing: Option<RightsMissing>,
     /// Why the server takes no writes.
     read_only: Option<String>,
@@ -95,7 +95,7 @@ impl MySqlTarget {
         let (access, session) = asked_of(url)?;
         session_settings::refuse(&session)?;
         let (client, flavour, version) = guard::connect(&access)?;
-        let tls = client.tls();
+        let protection = client.protection();
         drop(client);
         let mut client = observe::asking::connect(&access, flavour)?;
         let rights_missing = rights_missing(&mut client, false)?;
@@ -104,7 +104,7 @@ impl MySqlTarget {
             access: Arc::new(access),
             flavour,
             version,
-            tls,
+            protection,
             rights_missing,
             read_only: None,
             limits: Limits::default(),
@@ -134,7 +134,7 @@ impl MySqlTarget {
         (control, is_locked): (ControlConnection<Client>, bool),
     ) -> Result<Self> {
         let (mut client, flavour, version) = guard::connect(&access)?;
-        let tls = client.tls();
+        let protection = client.protection();
         let mut replaced = set_up_first(&mut client, flavour, access.writes_anyway)?;
         guard::refuse_proxy(&mut client, &access)?;
         if !others_allowed {
@@ -163,7 +163,7 @@ impl MySqlTarget {
             access: Arc::new(access),
             flavour,
             version,
-            tls,
+            protection,
             rights_missing,
             read_only,
             limits,
@@ -294,8 +294,8 @@ impl Target for MySqlTarget {
         if let Some(server) = self.control.server() {
             settings.extend(server.about());
         }
-        if let Some(tls) = &self.tls {
-            settings.insert("dbdyno.tls".into(), tls.clone());
+        if let Some(tls) = self.protection.tls() {
+            settings.insert("dbdyno.tls".into(), tls.to_owned());
         }
         session_settings::record(&self.session, &mut settings);
         session_settings::record_replaced(&self.replaced, &mut settings);

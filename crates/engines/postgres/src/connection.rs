@@ -199,14 +199,15 @@ impl Connection {
                         self.open.cancelled_by(cancel::of(endpoint, number, secret));
                     }
                     Ok(Some(Event::Failed(error))) => {
-                        let lacks_tls = endpoint.socket.is_none() && self.secured.is_none();
-                        let mut told = refused(&self.place, lacks_tls, &error);
+                        let is_optional = endpoint.tls.as_ref().is_some_and(|tls| tls.is_optional);
+                        let mut refusal =
+                            refused(&self.place, &self.protection(), is_optional, &error);
                         if error.code == "28P01"
                             && let Some(password) = &endpoint.password
                         {
-                            told.message += &password.doubt("PGPASSWORD");
+                            refusal.message += &password.doubt("PGPASSWORD");
                         }
-                        return Err(told);
+                        return Err(refusal);
                     }
                     Ok(Some(_)) => {}
                     Err(error) => return Err(lost(&self.place, &error.to_string())),

@@ -1,6 +1,7 @@
 //! Turns the server's errors into what the user can do about them.
 
 use super::wire::{LogonError, RequestError, ServerError};
+use engine::inspection::{Protection, WITHOUT_TLS};
 use engine::{ErrorKind, TargetError, shortened};
 
 /// An error of the server while `context` was done.
@@ -53,18 +54,26 @@ fn kind_of(error: &ServerError) -> ErrorKind {
 }
 
 /// A server that let nobody in.
-pub(super) fn refused(place: &str, lacks_tls: bool, error: &ServerError) -> TargetError {
-    let mut told = explain(&format!("cannot log in to {place}"), error);
-    match error.code.as_str() {
-        "28P01" => told.message.push_str(
+pub(super) fn refused(
+    place: &str,
+    protection: &Protection,
+    is_tls_optional: bool,
+    error: &ServerError,
+) -> TargetError {
+    let mut refusal = explain(&format!("cannot log in to {place}"), error);
+    match (error.code.as_str(), protection) {
+        ("28P01", _) => refusal.message.push_str(
             "; check the password in the target's URL, $PGPASSWORD or ~/.pgpass",
         ),
-        "28000" if lacks_tls => told.message.push_str(
+        ("28000", Protection::Unencrypted) => refusal.message.push_str(
             "; where pg_hba.conf requires TLS (hostssl), add sslmode=verify-full and sslrootcert=FILE to the target's URL",
+        ),
+        ("28000", Protection::Tls(_)) if is_tls_optional => refusal.message.push_str(
+            "; where pg_hba.conf forbids TLS (hostnossl), add sslmode=disable to the target's URL",
         ),
         _ => {}
     }
-    told
+    refusal
 }
 
 /// A server that is not there.
@@ -74,9 +83,12 @@ pub(super) fn unreachable(place: &str, error: &std::io::Error) -> TargetError {
     ))
 }
 
-/// A connection without the TLS that was asked for.
-pub(super) fn no_tls(place: &str, why: &str) -> TargetError {
-    TargetError::unreachable(format!("PostgreSQL: no TLS connection to {place}: {why}"))
+/// A connection without the TLS that the server promised or that the target's URL requires.
+pub(super) fn no_tls(place: &str, is_optional: bool, why: &str) -> TargetError {
+    let advice = if is_optional { WITHOUT_TLS } else { "" };
+    TargetError::unreachable(format!(
+        "PostgreSQL: no TLS connection to {place}: {why}{advice}"
+    ))
 }
 
 pub(super) fn lost(place: &str, why: &str) -> TargetError {

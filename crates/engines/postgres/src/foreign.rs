@@ -58,9 +58,10 @@ pub(super) const FOREIGN: &[Foreign] = &[
         &["", "TLSv1.3"],
         "dbdyno accepts TLS 1.2 and 1.3; limit the versions on the server (ssl_max_protocol_version)",
     ),
-    Foreign::only(
+    Foreign::set_by(
         "ssl",
         &["false", "0", "disable"],
+        ("sslmode", "disable"),
         "drivers differ in what it means; write sslmode=require, verify-ca or verify-full instead",
     ),
     Foreign::only(

@@ -14,6 +14,7 @@ use super::connection::Connection;
 use super::overrides::Inherited;
 use super::set_up::SetUp;
 use super::version::major;
+use engine::inspection::Protection;
 use engine::register;
 use engine::session_settings::{self, Replaced};
 use engine::value::{Identities, SessionLimit};
@@ -39,8 +40,7 @@ pub(super) struct Facts {
     /// Parallel workers that the server starts at most.
     pub workers_max: u32,
     pub is_pooled: bool,
-    /// The TLS of the sessions, for people.
-    pub tls: Option<String>,
+    pub protection: Option<Protection>,
     /// True if the password went as a digest that can be guessed, where others may have read it.
     pub is_weak_logon: bool,
     pub is_observed: bool,
@@ -63,7 +63,7 @@ impl Facts {
                 "sessions use a connection pooler in session mode; every figure includes its time",
             );
         }
-        if let Some(tls) = &self.tls {
+        if let Some(tls) = self.protection.as_ref().and_then(Protection::tls) {
             note("dbdyno.tls", tls);
         }
         if self.is_weak_logon {
@@ -121,7 +121,7 @@ pub(super) fn see(connection: &mut Connection, others_allowed: bool) -> Result<F
     let mut facts = Facts {
         major: major(connection.version())?,
         is_pooled: connection.is_pooled(),
-        tls: connection.tls(),
+        protection: Some(connection.protection()),
         is_weak_logon: connection.is_weak_logon(),
         ..Facts::default()
     };

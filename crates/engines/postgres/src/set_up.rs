@@ -17,7 +17,7 @@ const MAINTENANCE_KIB_PER_THREAD: u64 = 32 << 10;
 pub(super) const SETTINGS: &[(&str, &str)] = &[
     (
         "sslmode",
-        "TLS: disable, prefer, require, verify-ca or verify-full (default $PGSSLMODE, else disable)",
+        "TLS: disable, prefer, require, verify-ca or verify-full (default $PGSSLMODE, else prefer)",
     ),
     (
         "sslrootcert",

@@ -117,6 +117,8 @@ mod tests {
             settings("sslmode=disable", &all).unwrap(),
             TlsSettings::default()
         );
+        let nothing = settings("", &[]).unwrap().asked;
+        assert!(nothing.is_some_and(|asked| asked.is_optional));
         let error = settings("", &[("PGSSLMODE", "other")]).unwrap_err();
         assert!(error.message.contains("$PGSSLMODE=other"), "{error}");
         let optional = settings("", &[("PGSSLMODE", "prefer")]).unwrap().asked;
@@ -145,7 +147,7 @@ mod tests {
             ("sslnegotiation=direct", "needs TLS"),
             ("sslnegotiation=direct&sslmode=prefer", "needs TLS"),
             ("sslnegotiation=other", "neither postgres nor direct"),
-            ("channel_binding=require", "needs TLS"),
+            ("sslmode=disable&channel_binding=require", "needs TLS"),
             ("channel_binding=maybe", "not disable, prefer or require"),
             ("sslmode=verify-full", "sslrootcert=FILE"),
         ] {

@@ -142,8 +142,13 @@ fn settings_of_other_clients_are_taken_or_have_no_effect_and_a_note() {
         ),
         (
             "mysql://u@h/d?serverTimezone=UTC&useSSL=false&charset=utf8mb4",
-            "mysql://u@h/d",
+            "mysql://u@h/d?sslmode=disable",
             2,
+        ),
+        (
+            "postgres://u@h/d?ssl=false",
+            "postgres://u@h/d?sslmode=disable",
+            0,
         ),
         (
             "mysql://u@h/d?ssl-mode=PREFERRED",

@@ -36,7 +36,11 @@ fn url(networked: &Networked, host: &str, settings: &str) -> String {
 #[test]
 fn everything_works_through_tls_alone() {
     let networked = server_of("");
-    is_unreachable(&url(&networked, "127.0.0.1", ""), "sslmode=verify-full");
+    let plain = url(&networked, "127.0.0.1", "sslmode=disable");
+    is_unreachable(&plain, "sslmode=verify-full");
+    // Nothing said is the default of MySQL's own clients.
+    let unchecked = opened(&url(&networked, "127.0.0.1", "")).unwrap().record();
+    assert!(unchecked.settings["dbdyno.tls"].starts_with("TLS 1.3"));
     let target = opened(&url(&networked, "localhost", FULL)).unwrap();
     let record = target.record();
     assert!(record.settings["dbdyno.tls"].starts_with("TLS 1.3"));

@@ -44,7 +44,10 @@ fn is_refused(url: &str, what: &str) -> TargetError {
 
 #[test]
 fn who_asks_for_the_password_itself_does_not_get_it() {
+    // Nothing said tries TLS first, and goes on without it where it is not offered.
     let plain = Impostor::answers(|mut socket| {
+        assert_eq!(beginning(&mut socket), 80_877_103_u32.to_be_bytes());
+        socket.write_all(b"N").unwrap();
         beginning(&mut socket);
         ask_for_the_password(socket)
     });

@@ -47,8 +47,11 @@ const FULL: &str = "sslmode=verify-full&sslrootcert=ROOTS";
 #[test]
 fn everything_works_through_tls_alone() {
     let networked = server_of("15");
-    let plain = refused(&url(&networked, "localhost", ""));
+    let plain = refused(&url(&networked, "localhost", "sslmode=disable"));
     plain.message.says_all(&["28000", "sslmode=verify-full"]);
+    // Nothing said is libpq's default.
+    let unchecked = opened(&url(&networked, "localhost", "")).unwrap().record();
+    assert!(unchecked.settings["dbdyno.tls"].starts_with("TLS 1.3"));
     let target = opened(&url(&networked, "localhost", FULL)).unwrap();
     let record = target.record();
     assert!(record.settings["dbdyno.tls"].starts_with("TLS 1.3"));
@@ -190,7 +193,7 @@ fn a_certificate_of_version_1_does_where_none_is_checked() {
     assert!(tls.starts_with("TLS 1.2"), "{tls}");
 }
 
-/// A server without TLS is taken where that was said, and never gets a password in the clear.
+/// A server without TLS is taken where nothing else was said, and never gets a password in the clear.
 #[test]
 fn tls_may_be_left_to_the_server() {
     let rules = "hostssl all all 127.0.0.1/32 scram-sha-256\nhostnossl all bench 127.0.0.1/32 password\nhostnossl all all 127.0.0.1/32 scram-sha-256";
@@ -201,22 +204,29 @@ fn tls_may_be_left_to_the_server() {
             &format!("CREATE ROLE {user} LOGIN SUPERUSER PASSWORD 'hush'"),
         );
     }
-    let bench = url(&networked, "localhost", "sslmode=prefer");
-    let other = bench.replace("bench:", "other:") + "&schema=other";
-    let tls = |url: &str| {
-        opened(url)
-            .unwrap()
-            .record()
-            .settings
-            .get("dbdyno.tls")
-            .cloned()
-    };
-    assert!(tls(&bench).is_some());
+    let bench = url(&networked, "localhost", "");
+    let other = bench.replace("bench:", "other:") + "schema=other";
+    let tls = |url: &str| opened(url).unwrap().record().settings["dbdyno.tls"].clone();
+    assert!(tls(&bench).starts_with("TLS 1.3"));
     sql(&networked, "ALTER SYSTEM SET ssl = off");
     sql(&networked, "SELECT pg_reload_conf(), pg_sleep(1)");
     is_unreachable(&bench, "clear-text password");
-    assert_eq!(tls(&other), None);
-    is_unreachable(&other.replace("prefer", "require"), "does not support TLS");
+    assert_eq!(tls(&other), "none");
+    assert_eq!(tls(&format!("{other}&sslmode=prefer")), "none");
+    is_unreachable(&format!("{other}&sslmode=require"), "does not support TLS");
+}
+
+/// A server whose rules forbid TLS says so with the way out, because dbdyno never leaves TLS out by itself.
+#[test]
+fn rules_against_tls_are_met_with_the_setting_to_add() {
+    let networked = Networked::postgres("15", "hostnossl all all 127.0.0.1/32 scram-sha-256");
+    sql(
+        &networked,
+        "CREATE ROLE bench LOGIN SUPERUSER PASSWORD 'hush'",
+    );
+    is_unreachable(&url(&networked, "localhost", ""), "add sslmode=disable");
+    let plain = opened(&url(&networked, "localhost", "sslmode=disable")).unwrap();
+    assert_eq!(plain.record().settings["dbdyno.tls"], "none");
 }
 
 #[test]

@@ -61,7 +61,8 @@ pub struct TlsOptions {
 }
 
 impl TlsOptions {
-    /// Options of a URL, and by their keys of `variable` where it has none; `None` is a connection without TLS, the default.
+    /// Options of a URL, and by their keys of `variable` where it has none; `None` is a connection without TLS. The default is
+    /// that of libpq and of MySQL's clients: TLS where the server has it.
     ///
     /// # Errors
     /// When they contradict each other, or ask for TLS through a Unix socket.
@@ -88,24 +89,18 @@ impl TlsOptions {
 
     fn from_words(words: &Words) -> Result<Option<Self>> {
         let Some(mode) = &words.mode else {
-            return without_mode(words).map(|()| None);
+            unchecked_roots(words)?;
+            return Self::preferred(words).map(Some);
         };
         let is_file = words.roots.as_ref().is_some_and(|r| r.value != SYSTEM);
         let check = match mode.value.to_ascii_lowercase().replace('_', "-").as_str() {
-            "disable" | "disabled" => return without_mode(words).map(|()| None),
+            "disable" | "disabled" => return without_tls(words).map(|()| None),
             // As libpq: who names authorities wants them asked.
             "require" | "required" if is_file => Check::Authority,
             "require" | "required" => Check::Nothing,
             "verify-ca" => Check::Authority,
             "verify-full" | "verify-identity" => Check::Name,
-            "allow" | "prefer" | "preferred" => {
-                return Ok(Some(Self {
-                    check: Check::Nothing,
-                    is_optional: true,
-                    roots: None,
-                    own: own(words)?,
-                }));
-            }
+            "allow" | "prefer" | "preferred" => return Self::preferred(words).map(Some),
             _ => {
                 return Err(TargetError::statement(format!(
                     "{}={} is not disable, prefer, require, verify-ca or verify-full",
@@ -120,6 +115,15 @@ impl TlsOptions {
             roots: roots(check, mode, words.roots.as_ref())?,
             own: own(words)?,
         }))
+    }
+
+    fn preferred(words: &Words) -> Result<Self> {
+        Ok(Self {
+            check: Check::Nothing,
+            is_optional: true,
+            roots: None,
+            own: own(words)?,
+        })
     }
 }
 
@@ -159,13 +163,22 @@ fn own(words: &Words) -> Result<Option<(PathBuf, PathBuf)>> {
 }
 
 /// Without TLS nothing else of a URL may ask for it. Variables are for many servers, and do not.
-fn without_mode(words: &Words) -> Result<()> {
+fn without_tls(words: &Words) -> Result<()> {
     let all = [&words.roots, &words.certificate, &words.key];
-    let mut of_url = all.into_iter().flatten().filter(|s| !s.by.starts_with('$'));
-    match of_url.next() {
+    refuse(&all, "needs TLS, which is off")
+}
+
+/// Authorities that nobody asks prove nothing.
+fn unchecked_roots(words: &Words) -> Result<()> {
+    refuse(&[&words.roots], "is not checked without sslmode")
+}
+
+fn refuse(settings: &[&Option<Said>], why: &str) -> Result<()> {
+    let mut of_url = settings.iter().filter_map(|said| said.as_ref());
+    match of_url.find(|said| !said.by.starts_with('$')) {
         None => Ok(()),
         Some(said) => Err(TargetError::statement(format!(
-            "{}={} needs TLS, which is off; add sslmode=verify-full",
+            "{}={} {why}; add sslmode=verify-full",
             said.by, said.value
         ))),
     }
@@ -206,11 +219,11 @@ mod tests {
         }
         let unchecked = asked("require", "").unwrap().unwrap();
         assert_eq!((unchecked.check, unchecked.roots), (Check::Nothing, None));
-        for optional in ["prefer", "allow", "PREFERRED"] {
+        for optional in ["", "prefer", "allow", "PREFERRED"] {
             let found = asked(optional, "").unwrap().unwrap();
             assert_eq!((found.check, found.is_optional), (Check::Nothing, true));
         }
-        for off in ["", "disable", "DISABLED"] {
+        for off in ["disable", "DISABLED"] {
             assert_eq!(asked(off, "").unwrap(), None, "{off}");
         }
     }
@@ -224,7 +237,8 @@ mod tests {
             ("verify-ca", "system", "verify-full"),
             ("require", "system", "verify-full"),
             ("disable", "/ca", "TLS, which is off"),
-            ("", "/ca", "TLS, which is off"),
+            ("", "/ca", "not checked without sslmode"),
+            ("", "system", "add sslmode=verify-full"),
         ] {
             let error = asked(mode, roots).unwrap_err().message;
             assert!(error.contains(what), "{mode} {roots}: {error}");
@@ -248,11 +262,13 @@ mod tests {
     }
 
     #[test]
-    fn variables_alone_turn_nothing_on() {
+    fn variables_alone_check_nothing() {
         let words = Words {
             roots: said("$PGSSLROOTCERT", "/ca"),
             ..Words::default()
         };
-        assert_eq!(TlsOptions::from_words(&words).unwrap(), None);
+        let found = TlsOptions::from_words(&words).unwrap().unwrap();
+        assert_eq!((found.check, found.roots), (Check::Nothing, None));
+        assert!(found.is_optional);
     }
 }

@@ -28,7 +28,8 @@ pub(super) fn connect(endpoint: &Endpoint, deadline: Instant) -> Result<(Stream,
         return Ok((stream, None));
     }
     let secured = stream.secure(client, &endpoint.host, deadline);
-    let secured = secured.map_err(|error| no_tls(&place, &error.to_string()))?;
+    let secured =
+        secured.map_err(|error| no_tls(&place, client.is_optional, &error.to_string()))?;
     Ok((stream, Some(secured)))
 }
 
@@ -38,7 +39,7 @@ fn is_tls_given(stream: &mut Stream, is_optional: bool, place: &str) -> Result<b
     let mut wire = Wire::default();
     wire.ask_for_tls();
     stream.send(&mut wire, true).map_err(broken)?;
-    let refused = |why: &str| -> Result<bool> { Err(no_tls(place, why)) };
+    let refused = |why: &str| -> Result<bool> { Err(no_tls(place, is_optional, why)) };
     // More than the answer would be somebody's who wants it taken for what the server says within TLS (CVE-2021-23222).
     // Later bytes meet the handshake, which fails on them.
     let mut answer = [0; 2];
