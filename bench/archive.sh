@@ -27,7 +27,7 @@ PLAN
         --yes >"$folder/run.log" 2>&1 || [[ $? == 3 ]]
 fi
 printf '%-28s %8s %10s %14s\n' verb seconds 'MB resident' 'bytes written'
-for verb in "list runs" "export last --format json" "export last --format csv" "report last -o $folder/page.html"; do
+for verb in "runs list" "report last --format json" "report last --format csv" "report last -o $folder/page.html"; do
     written=$folder/out
     # shellcheck disable=SC2086 # a verb with its arguments
     /usr/bin/time -o "$folder/used" -f '%e %M' "$dbdyno" $verb --archive "$archive" >"$written" 2>"$folder/said"

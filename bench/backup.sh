@@ -62,7 +62,7 @@ measured() {
         cat "$out/log.txt" >&2
         exit 1
     fi
-    "$dbdyno" export last --archive "$archive" --format json | grep -o '"elapsed_s": [0-9.]*' | head -n 1 | cut -d' ' -f2
+    "$dbdyno" report last --archive "$archive" --format json | grep -o '"elapsed_s": [0-9.]*' | head -n 1 | cut -d' ' -f2
 }
 
 # bare METHOD: seconds by hand.

@@ -30,7 +30,7 @@ jobs = [1]
 TOML
 # Prints the column of the first point.
 figure() {
-    "$dbdyno" --archive "$work/run.dbdyno" export last --format csv |
+    "$dbdyno" --archive "$work/run.dbdyno" report last --format csv |
         awk -F, -v want="$1" 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } NR == 2 { print $at[want] }'
 }
 run() {

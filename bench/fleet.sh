@@ -61,9 +61,10 @@ BEGIN {
 lines=$(cat "$folder"/csv/*.csv | wc -l)
 printf '%s systems, %s histograms, %s lines of CSV in %s files\n\n' "$systems" "$((systems * 4))" "$lines" "$files"
 printf '| %-8s | %7s | %11s | %13s |\n|---|---|---|---|\n' verb seconds 'MB resident' 'bytes written'
-for verb in "import $folder/csv" "report -o $folder/page.html" "export $folder/fleet.parquet"; do
+for verb in "import $folder/csv -o $folder/fleet.duckdb" "report $folder/fleet.duckdb -o $folder/page.html" \
+    "export $folder/fleet.duckdb -o $folder/fleet.parquet"; do
     # shellcheck disable=SC2086 # a verb with its arguments
-    /usr/bin/time -o "$folder/used" -f '%e %M' "$dbdyno" fleet $verb --fleet "$folder/fleet.duckdb" \
+    /usr/bin/time -o "$folder/used" -f '%e %M' "$dbdyno" storage fleet $verb \
         >"$folder/said-${verb%% *}" 2>"$folder/errors" || { cat "$folder/errors" >&2; exit 1; }
     case $verb in
         import*) written=$folder/fleet.duckdb ;;

@@ -85,7 +85,7 @@ for name in $only; do
         "${name}_work" "$which" &
         load=$!
         sleep 3
-        "$dbdyno" observe --target "$url" --for "${seconds}s" --archive "$out/runs.dbdyno" >"$out/observe.txt" 2>&1 &
+        "$dbdyno" observe "$url" --time "${seconds}s" --archive "$out/runs.dbdyno" >"$out/observe.txt" 2>&1 &
         observer=$!
         # Behind its start, and up to its end.
         sleep 1
@@ -97,7 +97,7 @@ for name in $only; do
         wait "$observer" || status=$?
         # 3: a check of the machine failed, which is in the archive.
         case $status in 0 | 3) ;; *) cat "$out/observe.txt" >&2; fail "the observer ended with status $status" ;; esac
-        "$dbdyno" export last --archive "$out/runs.dbdyno" --format json >"$out/observed.json"
+        "$dbdyno" report last --archive "$out/runs.dbdyno" --format json >"$out/observed.json"
         by=looks
         ! grep -q observed_by_account "$out/observed.json" || by=server
         ! grep -q observed_by_kernel "$out/observed.json" || by=kernel

@@ -98,7 +98,7 @@ end_of_observer() {
     observer=
     # 3: a check of the machine failed, which is in the archive.
     case $status in 0 | 3) ;; *) cat "$out/observe.txt" >&2; fail "the observer ended with status $status" ;; esac
-    "$dbdyno" export last --archive "$archive" --format json >"$out/observed.json"
+    "$dbdyno" report last --archive "$archive" --format json >"$out/observed.json"
     for figure in looks_per_s cost_pct; do
         echo "# observer: $(grep -o "\"$figure\": *[0-9.]*" "$out/observed.json" | head -n 1)"
     done
@@ -142,7 +142,7 @@ for name in $only; do
     echo "round,first,without_per_s,with_per_s,load_average"
     exec {lines}< <("${name}_work")
     clients_pid=$!
-    "$dbdyno" observe --target "$url" --for "${work}s" --archive "$archive" >"$out/observe.txt" 2>&1 &
+    "$dbdyno" observe "$url" --time "${work}s" --archive "$archive" >"$out/observe.txt" 2>&1 &
     observer=$!
     until_so "$observer" "$out/observe.txt" "${name}_sees_observer"
     for ((second = 0; second < lead; second++)); do next_rate "$name"; done

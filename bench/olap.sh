@@ -77,7 +77,7 @@ files_then_copy() {
 dbdyno_queries() {
     rm -f "$work"/run.dbdyno*
     "$dbdyno" --archive "$work/run.dbdyno" olap run --target "$target" --yes >"$work/run.txt" 2>&1 || [ $? = 3 ]
-    "$dbdyno" --archive "$work/run.dbdyno" export last --format csv |
+    "$dbdyno" --archive "$work/run.dbdyno" report last --format csv |
         awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
             $at["test"] ~ /^Q/ { s += $at["elapsed_s"]; n++ } END { if (n != 22) exit 1; printf "%.4f", s }'
 }

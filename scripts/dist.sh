@@ -12,8 +12,8 @@ trap 'rm -rf "$work"' EXIT
 root=$work/$name
 mkdir -p "$root/bin" "$root/share/completions" dist
 cp "$CARGO_TARGET_DIR/dist/dbdyno" "$root/bin/"
-"$root/bin/dbdyno" manual "$root/share/man/man1"
-for shell in bash zsh fish; do "$root/bin/dbdyno" completions $shell >"$root/share/completions/dbdyno.$shell"; done
+"$root/bin/dbdyno" docs man "$root/share/man/man1"
+for shell in bash zsh fish; do "$root/bin/dbdyno" docs completions $shell >"$root/share/completions/dbdyno.$shell"; done
 cp -R README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md LICENSE-APACHE LICENSE-MIT docs library plans reference "$root/"
 
 bytes_max=20000000

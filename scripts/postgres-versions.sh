@@ -1,6 +1,6 @@
 #!/bin/sh
 # Tries dbdyno on the PostgreSQL versions that the suite has no server of: 12, 13, 14, 16 and 17. On each a local server
-# has to pass `dbdyno check --engine` and to be measured by the plan smoke; prints a table.
+# has to pass `dbdyno check --compatibility` and to be measured by the plan smoke; prints a table.
 #
 #   scripts/postgres-versions.sh
 #
@@ -41,12 +41,12 @@ get() {
 }
 
 failed=0
-printf '%-18s %-34s %s\n' version "check --engine" "run smoke"
+printf '%-18s %-34s %s\n' version "check --compatibility" "run smoke"
 while read -r version digest; do
     get "$version" "$digest"
     export PG_BIN="$parent/$version/bin" DBDYNO_ARCHIVE="$work/archive.dbdyno"
     status=0
-    bin/dbdyno check --engine --yes --target postgres+local: >"$work/check" 2>&1 || status=$?
+    bin/dbdyno check --compatibility --yes postgres+local: >"$work/check" 2>&1 || status=$?
     smoke=0
     bin/dbdyno run smoke --yes --target postgres+local: >"$work/run" 2>&1 || smoke=$?
     said=$(grep 'not offered' "$work/check" | tail -n 1 | sed 's/^ *//')

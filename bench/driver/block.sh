@@ -9,7 +9,7 @@ dbdyno_block() {
         --set "step.script=bench/driver/$1.toml" --set "step.jobs=[$2]" >"$out/dbdyno.txt" 2>&1 || status=$?
     # 3: a check failed, which the busy machine may cause; the figures are those of the block all the same.
     case $status in 0 | 3) ;; *) cat "$out/dbdyno.txt" >&2; exit "$status" ;; esac
-    "$dbdyno" export last --archive "$out/block.dbdyno" --format csv | awk -F, '
+    "$dbdyno" report last --archive "$out/block.dbdyno" --format csv | awk -F, '
         NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
         NR == 2 { printf "%s %.4f\n", $at["operations_per_s"],
                   $at["driver_cpu_pct"] / 100 * $at["elapsed_s"] / $at["operations"] * 1e6 }'
@@ -54,6 +54,6 @@ dbdyno_calls() {
     rm -f "$out/block.dbdyno"*
     traced "$dbdyno" run bench/driver/work.toml --yes --archive "$out/block.dbdyno" --target "$url" \
         --set "step.script=bench/driver/$1.toml" --set "step.jobs=[$2]" >"$out/dbdyno.txt" 2>&1 || true
-    calls_for_each "$("$dbdyno" export last --archive "$out/block.dbdyno" --format csv |
+    calls_for_each "$("$dbdyno" report last --archive "$out/block.dbdyno" --format csv |
         awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } NR == 2 { print $at["operations"] }')"
 }

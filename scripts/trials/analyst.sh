@@ -239,7 +239,7 @@ check A14 "two analytical runs are compared by queries an hour"
 A15() {
     measures 0 columnar run --scale 0.01 --levels capacity-low --queries 6 --users 1 --memory 300MB --yes
     says "on disk" "memory" "factor"
-    ends 0 export last --format markdown
+    ends 0 report last --format md
     says "on disk [MB]" "in memory [MB]" "factor"
 }
 check A15 "sizes and factors stand on the terminal and in Markdown"

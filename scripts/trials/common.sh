@@ -193,7 +193,7 @@ value() {
 
 # exports [RUN]: prints a run as JSON, for `holds`.
 exports() {
-    ends 0 export "${1:-last}" --format json
+    ends 0 report "${1:-last}" --format json
 }
 
 # page [ARGUMENT…]: writes the page of a run (else the last), for `shows`.

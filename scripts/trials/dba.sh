@@ -86,11 +86,11 @@ B2() {
     [ -L link.html ] && grep -q '</html>' there.html || wrong "the link was replaced"
     D report tiny -o archive.dbdyno
     [ "$status" -ne 0 ] || wrong "the archive was written over"
-    ends 0 list runs
+    ends 0 runs list
     says tiny
     printf '[[limit]]\ntest = "T132"\nfigure = "errors"\nmax = 0\n' >sla.toml
     spawn cat pipe
-    D judge tiny --sla sla.toml --junit pipe
+    D report tiny --limits sla.toml --format junit -o pipe
     [ -p pipe ] || wrong "the pipe was replaced"
 }
 check B2 "reports are written through pipes and links, and never over an archive"
@@ -147,7 +147,7 @@ B4() {
     says "100000"
     exports offered
     holds 'not points("OLTP")[0]["valid"]' '"100000.0 operations/s were offered and" in str(points("OLTP")[0]["reasons"])'
-    ends 0 export offered --format markdown
+    ends 0 report offered --format md
     says "were offered and"
     page offered
     shows "were offered and" "Not valid"
@@ -223,7 +223,7 @@ B9_bad_side() {
     pg_database
     D ab "$(tiny_plan)" --target postgres+local: --pairs 1 --yes --b target.work_mem=lots --name lots
     [ "$status" -ne 0 ] || wrong "a setting that cannot be was taken"
-    ends 0 list runs
+    ends 0 runs list
     says_not running lots
 }
 check B9_bad_side "a study of which one side cannot begin is not entered"
@@ -275,7 +275,7 @@ B_settings() {
     [ "$(pg "$database" "SHOW synchronous_commit")" = on ] || wrong "the server's own setting was changed"
     measures 2 ab "$(tiny_plan)" --target "$url" --pairs 1 --yes --b target.shared_buffers=1GB --name never
     says "shared_buffers"
-    ends 0 list runs
+    ends 0 runs list
     says_not never
 }
 check B_settings "a setting is measured in sessions of a running server, and stays in them"
@@ -288,7 +288,7 @@ B_runs() {
     exports "old disk"
     holds 'd["run"]["note"] == "before the new shelf"' 'd["run"]["renamed_from"] == "first"' 'd["run"]["valid"]'
     ends 0 runs delete second --yes
-    ends 0 list runs
+    ends 0 runs list
     says "old disk"
     says_not second
 }

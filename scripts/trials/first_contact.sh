@@ -7,13 +7,13 @@ E1() {
     local name='a-b "ä'
     pg postgres "DROP DATABASE IF EXISTS \"a-b \"\"ä\""
     pg postgres "CREATE DATABASE \"a-b \"\"ä\""
-    ends 0 check --target "host=$pg_folder user=trials dbname='$name'"
-    ends 0 check --target "postgresql:///$database?host=$pg_folder&user=trials&connect_timeout=3&options=-c%20work_mem%3D5MB"
+    ends 0 check "host=$pg_folder user=trials dbname='$name'"
+    ends 0 check "postgresql:///$database?host=$pg_folder&user=trials&connect_timeout=3&options=-c%20work_mem%3D5MB"
     grep -q "connect_timeout in the target's URL has no effect" "$here/err" || wrong "the note is missing"
-    PGHOST=$pg_folder PGUSER=trials PGDATABASE=$database ends 0 check --target postgres:
+    PGHOST=$pg_folder PGUSER=trials PGDATABASE=$database ends 0 check postgres:
     printf '[bench]\nhost=%s\nuser=trials\ndbname=%s\n' "$pg_folder" "$database" >services
-    PGSERVICEFILE=$here/services ends 0 check --target service=bench
-    ends 2 check --target "$url?sslcrl=/x"
+    PGSERVICEFILE=$here/services ends 0 check service=bench
+    ends 2 check "$url?sslcrl=/x"
     says "revocation lists"
 }
 check E1 "libpq's strings, environment and services reach the server that they name"
@@ -25,12 +25,12 @@ E2() {
         my "CREATE DATABASE IF NOT EXISTS \`$name\`; CREATE TABLE \`$name\`.t (i int PRIMARY KEY); INSERT INTO \`$name\`.t VALUES (1)"
         url="mariadb://root@localhost/${name// /%20}?unix_socket=${my_folder//\//%2F}%2Fs"
         ends 0 columnar lift --from "$url" --level query-high
-        ends 0 observe --target "$url" --for 1s
+        ends 0 observe "$url" --time 1s
         my "DROP DATABASE \`$name\`"
     done
     url="mysql://root@localhost/my-bench?socket=$my_folder/s"
     measures 0 run smoke --target "$url" --yes
-    ends 3 check --target "mysql://root@localhost/mysql?socket=$my_folder/s"
+    ends 3 check "mysql://root@localhost/mysql?socket=$my_folder/s"
     says "server's own database"
 }
 check E2 "databases of any name are read, and written where they are not the server's own"

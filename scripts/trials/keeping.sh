@@ -9,9 +9,9 @@ ended() {
 
 K1() {
     tiny_plan >/dev/null
-    ended env -u HOME -u XDG_DATA_HOME -u XDG_CACHE_HOME -u DBDYNO_ARCHIVE "$dbdyno" list runs
+    ended env -u HOME -u XDG_DATA_HOME -u XDG_CACHE_HOME -u DBDYNO_ARCHIVE "$dbdyno" runs list
     [ ! -e dbdyno ] || wrong "something was made in the current directory"
-    ended env -u XDG_DATA_HOME -u DBDYNO_ARCHIVE HOME=relative "$dbdyno" list runs
+    ended env -u XDG_DATA_HOME -u DBDYNO_ARCHIVE HOME=relative "$dbdyno" runs list
     says "set \$HOME"
 }
 check K1 "without a home nothing is put into the current directory"
@@ -26,7 +26,7 @@ K2() {
         has_ended 130
         grep -q "resume with: dbdyno run --resume s$signal" spawned.log || wrong "it does not say how to resume"
     done
-    ends 0 list runs
+    ends 0 runs list
     says_not "running"
 }
 check K2 "a terminal that goes away interrupts a run as Ctrl-C does"
@@ -65,7 +65,7 @@ K4() {
     ends 1 report last -o link
     says "dangling symbolic link"
     measures 0 ab "$(tiny_plan)" --target sqlite: --pairs 1 --name c54 --yes
-    ends 2 export c54
+    ends 2 report c54 --format json
     says "c54-a, c54-b"
 }
 check K4 "names of archives, plans, labels and pages are taken as they are, or refused by name"

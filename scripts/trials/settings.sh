@@ -23,7 +23,7 @@ O_limits() {
     measures 0 run "$(tiny_plan)" --target "$url"
     page
     shows "statement_timeout = 0 instead of 60ms (ALTER DATABASE $database), kept in scripts"
-    ends 0 check --target "$url"
+    ends 0 check "$url"
     says "idle_session_timeout = 0 instead of 2s (ALTER DATABASE $database)"
     measures 2 run "$(script_of '' 'SELECT 1')" --target "$url" --set 'step.threads=[3]'
     says "threads"
@@ -47,7 +47,7 @@ O_read_only() {
     ends 1 run smoke --target "$url" --yes
     says "ALTER DATABASE $database SET default_transaction_read_only = off"
     ends 1 oltp load --target "$url" --warehouses 1
-    ends 0 check --target "$url"
+    ends 0 check "$url"
     says "only tests and scripts that read can run"
     measures 0 run "$(script_of '' 'SELECT 1')" --target "$url"
     measures 0 run "$(tiny_plan)" --target "$url?default_transaction_read_only=off"

@@ -23,7 +23,7 @@ C1() {
     vdbench 0
     vdbench 0 -l 3 -e 2
     parameters "sd=sd1,lun=$loop,openflags=o_direct" "wd=wd1,sd=sd1,rdpct=50,xfersize=4k" "rd=rd1,wd=wd1,iorate=200,elapsed=2"
-    ends 0 vdbench --slo p90=2s -f parm.txt -o "$here/slo"
+    ends 0 vdbench --find-rate p90=2s -f parm.txt -o "$here/slo"
     says_not --force
 }
 check C1 "a list of writes goes over a block device, run by run, without --force"
@@ -45,13 +45,13 @@ check C1_mounted "a device that is mounted is refused"
 C2() {
     parameters "sd=sd1,lun=f.dat,size=8m" "wd=wd1,sd=sd1,rdpct=100,xfersize=4k" "rd=rd1,wd=wd1,iorate=max,elapsed=2"
     # No machine serves an I/O in a microsecond: what is tried brings a thousand I/Os all the same, and none of 1/s.
-    vdbench "$FAILED" --slo p99=1us
+    vdbench "$FAILED" --find-rate p99=1us
     exports
     holds 'not d["points"][-1]["valid"]' 'd["points"][-1]["operations"] >= 500'
     says "p99"
     # 5 s hold whatever the machine does.
     parameters "sd=sd1,lun=f.dat,size=8m" "wd=wd1,sd=sd1,rdpct=100,xfersize=4k" "rd=rd1,wd=wd1,iorate=1000,elapsed=2"
-    vdbench 0 --slo p90=5s
+    vdbench 0 --find-rate p90=5s
     exports
     holds 'd["points"][-1]["valid"]' '"I/Os" in str(d["points"][-1]["notes"])'
 }

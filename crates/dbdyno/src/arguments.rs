@@ -4,22 +4,23 @@ pub mod backup;
 pub mod check;
 pub mod columnar;
 mod common;
-pub mod fleet;
+mod docs;
 mod headings;
 mod judging;
-mod layout;
 mod length;
+mod list;
 pub mod observe;
 pub mod olap;
 mod oltp;
 // The verbs take it into use one after another.
 #[allow(dead_code)]
 pub mod positional;
+mod report;
 mod run;
 mod runs;
 mod secret;
+pub mod storage;
 pub mod study;
-mod vdbench;
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -27,24 +28,26 @@ use std::time::Duration;
 
 use crate::command_line::{CommandLine, without_secrets};
 use crate::console::takes_colour;
-use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use judging::share;
 use length::length;
 
 pub use backup::{BackupArguments, BackupVerb};
 pub use columnar::{ColumnarArguments, ColumnarVerb};
 pub use common::{MeasureOptions, ServerHost, TextOrJson};
+pub use docs::{DocsArguments, DocsVerb};
 pub use judging::{BandOption, FailOn, Judging};
-pub use layout::{LayoutArguments, LayoutVerb};
+pub use list::{ListArguments, Listing};
 pub use olap::{OlapArguments, OlapVerb};
 pub use oltp::{
     Check, CheckArguments, DropArguments, LoadArguments, OltpArguments, OltpVerb,
     ReconcileArguments, RestoreArguments, Rows, UsersArguments,
 };
+pub use report::{Format, ReportArguments};
 pub use run::{Occasion, RunArguments};
-pub use runs::{RunsArguments, RunsVerb};
+pub use runs::{RunFilter, RunsArguments, RunsVerb};
 pub use secret::{SecretText, urls};
-pub use vdbench::VdbenchArguments;
+pub use storage::{LayoutVerb, StorageArguments, StorageVerb, VdbenchArguments};
 
 /// A dynamometer for database platforms: load the whole platform through the database, and get one page of
 /// figures that you can trust
@@ -73,12 +76,12 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Measure", &["run", "ab", "study", "observe"]),
     (
         "Workloads",
-        &["oltp", "olap", "columnar", "backup", "vdbench"],
+        &["oltp", "olap", "columnar", "backup", "storage"],
     ),
-    ("Compare", &["compare", "judge", "fleet"]),
-    ("Results", &["report", "live", "list", "runs", "export"]),
-    ("Platform", &["check", "host", "layout"]),
-    ("Shell", &["completions"]),
+    ("Compare", &["compare"]),
+    ("Results", &["report", "runs"]),
+    ("Platform", &["check"]),
+    ("Reference", &["list", "docs"]),
 ];
 
 /// Prints help, or an error of usage, and ends the process.
@@ -141,20 +144,12 @@ pub enum Verb {
     Observe(observe::ObserveArguments),
     /// Compare two runs: ratios with confidence intervals, and verdicts
     Compare(CompareArguments),
-    /// Check a run against SLA limits (text, JSON or JUnit)
-    Judge(JudgeArguments),
-    /// Many systems before and after an update: import histograms, judge the shift, export
-    Fleet(fleet::FleetArguments),
-    /// List tests, plans, studies, engines, references or runs
-    List(ListArguments),
-    /// Rename, annotate or delete runs
-    Runs(RunsArguments),
-    /// Export a run as JSON, CSV or Markdown
-    Export(ExportArguments),
-    /// Write a run to a self-contained HTML page
+    /// Show a run: page, text, JSON, CSV or Markdown; check it against limits; replay it
     Report(ReportArguments),
-    /// Show a run of the archive on the page that --live serves, as if it were measured now
-    Live(LiveArguments),
+    /// List, rename, annotate or delete runs
+    Runs(RunsArguments),
+    /// List tests, plans, studies, engines or references
+    List(ListArguments),
     /// Analytical workload derived from TPC-H, 22 queries: load, run, check or drop its database
     Olap(OlapArguments),
     /// Load tables into an in-memory column store; measure size and speed-up
@@ -163,25 +158,16 @@ pub enum Verb {
     Oltp(OltpArguments),
     /// Back up a database, restore it elsewhere, and prove the restored copy; report rates
     Backup(BackupArguments),
+    /// Measure the storage below the database: vdbench parameter files, trial layouts, fleets of systems
+    Storage(StorageArguments),
     /// Run vdbench parameter files on the storage below the database
-    Vdbench(VdbenchArguments),
-    /// Check a database before a run: version, rights, connection, and what a run would lack; changes nothing
-    Check(check::CheckArguments),
-    /// Show this machine's inventory and how it departs from published advice
-    Host(HostArguments),
-    /// Make, show or remove a trial layout of devices, file systems and a database's files
-    Layout(LayoutArguments),
-    /// Print a completion script for a shell
-    Completions {
-        /// Shell to print it for
-        shell: clap_complete::Shell,
-    },
-    /// Write a manual page for every verb
+    // Scripts and wrappers of vdbench call this name.
     #[command(hide = true)]
-    Manual {
-        /// Directory to write them to
-        directory: PathBuf,
-    },
+    Vdbench(VdbenchArguments),
+    /// Check a database before a run: rights, settings, what a run would lack; or a machine
+    Check(check::CheckArguments),
+    /// Say where the documents are; write manual pages and completion scripts
+    Docs(DocsArguments),
 }
 
 #[derive(Debug, Args)]
@@ -204,31 +190,6 @@ pub struct CompareArguments {
     pub trust_sequential: bool,
     #[command(flatten)]
     pub judging: Judging,
-}
-
-#[derive(Debug, Args)]
-#[command(
-    after_help = "Exit status: 0 all limits met · 3 the run is incomplete or was altered after it was measured, whatever \
-the limits say · 4 a limit was missed, or nothing valid was measured to judge it by"
-)]
-pub struct JudgeArguments {
-    /// Run: number, label, or "last"
-    pub run: String,
-    /// File with the limits (docs/FORMAT.md)
-    #[arg(long, value_name = "FILE.toml")]
-    pub sla: PathBuf,
-    /// Also write JUnit XML, for build servers
-    #[arg(long, value_name = "FILE.xml")]
-    pub junit: Option<PathBuf>,
-    /// Format: text, or JSON (docs/FORMAT.md)
-    #[arg(
-        long,
-        value_enum,
-        default_value_t,
-        value_name = "FORMAT",
-        hide_possible_values = true
-    )]
-    pub format: TextOrJson,
 }
 
 #[derive(Debug, Clone, Args)]
@@ -277,142 +238,6 @@ pub struct AbArguments {
     pub judging: Judging,
     #[command(flatten)]
     pub options: MeasureOptions,
-}
-
-#[derive(Debug, Args)]
-pub struct ListArguments {
-    /// Kind of item to list
-    pub what: Listing,
-    /// Reference to show completely, with every row, figure, note and source (only for references)
-    pub name: Option<String>,
-    /// Only runs of this plan
-    #[arg(long, value_name = "PLAN")]
-    pub plan: Option<String>,
-    /// Only runs on this target: its engine (sqlite, postgres) or the start of its URL
-    #[arg(long, value_name = "TARGET")]
-    pub target: Option<String>,
-    /// Only runs started at or after this date or time (UTC)
-    #[arg(long, value_name = "TIME", value_parser = since)]
-    pub since: Option<String>,
-}
-
-fn since(text: &str) -> Result<String, String> {
-    let is_date = text.parse::<jiff::civil::Date>().is_ok() && text.len() == "2026-01-01".len();
-    if is_date {
-        return Ok(text.to_owned());
-    }
-    let time = text.parse::<jiff::Timestamp>().map_err(|_| {
-        "expected a date or a time in UTC, such as 2026-01-31 or 2026-01-31T12:00:00Z".to_owned()
-    })?;
-    Ok(time.to_string())
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub enum Listing {
-    /// Component tests
-    Tests,
-    /// Built-in plans
-    Plans,
-    /// Built-in studies and their sizes
-    Studies,
-    /// Database engines
-    Engines,
-    /// Published figures of other platforms
-    References,
-    /// Runs in the archive
-    Runs,
-}
-
-#[derive(Debug, Args)]
-pub struct ExportArguments {
-    /// Run: number, label, or "last"
-    pub run: String,
-    /// Format
-    #[arg(long, value_enum, default_value = "json")]
-    pub format: Format,
-    /// Prices of the platform (docs/FORMAT.md): add its total and what the figures cost, to JSON
-    #[arg(long, value_name = "FILE.toml")]
-    pub prices: Option<PathBuf>,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub enum Format {
-    /// Everything, histograms included (docs/FORMAT.md)
-    Json,
-    /// One row per point
-    Csv,
-    /// One table per test
-    Markdown,
-}
-
-#[derive(Debug, Args)]
-pub struct LiveArguments {
-    /// Run: number, label, or "last"
-    pub run: String,
-    /// Times as fast as it was measured
-    #[arg(long, value_name = "N", default_value_t = 10.0, value_parser = speed)]
-    pub speed: f64,
-    #[allow(rustdoc::broken_intra_doc_links)] // Brackets of the help, no link.
-    /// Where to serve the page: [IP:]PORT
-    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:7411")]
-    pub at: live::Address,
-    /// End with the run, instead of showing it until Ctrl-C
-    #[arg(long)]
-    pub once: bool,
-}
-
-fn speed(text: &str) -> Result<f64, String> {
-    let speed = text.parse().ok().filter(|n: &f64| (1e-3..=1e6).contains(n));
-    speed.ok_or_else(|| "expected a number from 0.001 to 1000000".to_owned())
-}
-
-#[derive(Debug, Args)]
-pub struct ReportArguments {
-    /// Run: number, label, or "last"
-    pub run: String,
-    /// Run, or reference as ref:NAME, to show beside it
-    #[arg(long, value_name = "RUN-or-REFERENCE")]
-    pub against: Vec<String>,
-    /// Response-time histograms exported as CSV by the storage array's own monitoring (docs/VDBENCH.md); RUN=FILE for a run given
-    /// with --against
-    #[arg(long, value_name = "[RUN=]FILE.csv")]
-    pub array: Vec<String>,
-    /// Prices of the platform (docs/FORMAT.md): add its total and what the figures cost; RUN=FILE for a run with prices of its own
-    #[arg(long, value_name = "[RUN=]FILE.toml")]
-    pub prices: Vec<String>,
-    /// Output file
-    #[arg(
-        short,
-        long,
-        value_name = "FILE.html",
-        default_value = "dbdyno-report.html"
-    )]
-    pub output: PathBuf,
-}
-
-#[derive(Debug, Args)]
-pub struct HostArguments {
-    /// Format: text, or JSON (docs/HOST.md)
-    #[arg(
-        long,
-        value_enum,
-        default_value_t,
-        value_name = "FORMAT",
-        hide_possible_values = true
-    )]
-    pub format: TextOrJson,
-    /// Directory with proc, sys and etc, such as a tree copied from another machine
-    #[arg(long, value_name = "DIR", default_value = "/")]
-    pub root: PathBuf,
-    /// Another machine: `ssh://USER@HOST[:PORT]`
-    #[arg(long, value_name = "URL", conflicts_with = "root")]
-    pub ssh: Option<String>,
-    /// Show differences from a run, or from a file written by --format json
-    #[arg(long, value_name = "RUN-or-FILE.json")]
-    pub against: Option<String>,
-    /// File describing what dbdyno cannot discover: storage array, RAID level, cache, licensed options
-    #[arg(long, value_name = "FILE.toml")]
-    pub platform: Option<PathBuf>,
 }
 
 #[cfg(test)]

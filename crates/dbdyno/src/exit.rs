@@ -28,7 +28,7 @@ pub enum Status {
     Environment = 1,
     /// Invalid input: a flag, a plan, a URL, a name, or a database that does not hold what the command needs.
     InvalidInput = 2,
-    /// Measured, but a check failed. In `judge`: the run as a whole is incomplete or was changed, which wins
+    /// Measured, but a check failed. In `report --limits`: the run as a whole is incomplete or was changed, which wins
     /// over any limit. In `check`: a run would be refused, or a check of the engine failed.
     CheckFailed = 3,
     /// Measured, but below the requirement: a limit missed or without a valid figure, or a verdict of --fail-on.
@@ -158,7 +158,7 @@ impl Outcome for ArchiveError {
             Self::NotAnArchive { .. } => "name another file with --archive",
             Self::Full { .. } => "then resume the run with --resume",
             Self::NotComplete { .. } => "resume it with --resume",
-            Self::UnknownRun { .. } => "`dbdyno list runs` lists the runs",
+            Self::UnknownRun { .. } => "`dbdyno runs list` lists the runs",
             _ => return None,
         };
         Some(advice.into())
@@ -172,7 +172,7 @@ impl Outcome for CompareError {
                 "or measure both configurations with `dbdyno ab`"
             }
             Self::NotComparable(NotComparable::NothingInCommon { .. }) => {
-                "`dbdyno list runs` shows the tests of each run"
+                "`dbdyno runs list` shows the tests of each run"
             }
             Self::NotComparable(NotComparable::Differently { .. }) => {
                 "or add --anyway to compare them with that label"
@@ -194,7 +194,7 @@ impl Outcome for UrlError {
 impl Outcome for DocumentError {
     fn advice(&self) -> Option<String> {
         let is_none = matches!(self, Self::NotAnInventory { .. });
-        is_none.then(|| "write one with `dbdyno host --format json`".into())
+        is_none.then(|| "write one with `dbdyno check --inventory --format json`".into())
     }
 }
 
@@ -307,7 +307,7 @@ impl Outcome for FleetError {
 
     fn advice(&self) -> Option<String> {
         let is_unknown = matches!(self, Self::Archive(ArchiveError::UnknownRun { .. }));
-        is_unknown.then(|| "name the runs with --before and --after".into())
+        is_unknown.then(|| "name the runs as FILE?before=RUN&after=RUN".into())
     }
 }
 
@@ -347,9 +347,11 @@ impl Outcome for LayoutError {
     fn advice(&self) -> Option<String> {
         match self {
             Self::There(name) => Some(format!(
-                "`dbdyno layout remove {name}` removes it with everything on it"
+                "`dbdyno storage layout remove {name}` removes it with everything on it"
             )),
-            Self::NotThere { .. } => Some("`dbdyno layout show` lists those that are".into()),
+            Self::NotThere { .. } => {
+                Some("`dbdyno storage layout show` lists those that are".into())
+            }
             _ => None,
         }
     }

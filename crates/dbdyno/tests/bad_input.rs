@@ -143,7 +143,7 @@ fn an_unreachable_target_is_the_environments_fault() {
         run plan.toml --work-dir work/below       => --work-dir
         ",
     );
-    let runs = workspace.fine("list runs").stdout;
+    let runs = workspace.fine("runs list").stdout;
     assert!(!runs.contains("tiny"), "a run was entered: {runs}");
 }
 
@@ -158,7 +158,7 @@ fn a_study_with_a_taken_name_is_refused_before_its_targets_are_opened() {
     );
     let ended = workspace.ends(2, &[&study[..], &["s"]].concat());
     ended.sentence().says("\"s-b\" is taken");
-    let runs = workspace.fine("list runs").stdout;
+    let runs = workspace.fine("runs list").stdout;
     assert!(!runs.contains("s-a"), "{runs}");
     let free = workspace.ends(1, &[&study[..], &["free"]].concat());
     free.sentence().says("absent/x.db");
@@ -211,8 +211,8 @@ fn an_archive_that_cannot_be_used_is_left_as_it_is() {
         for verb in [
             "run plan.toml --target sqlite:",
             "run --resume last",
-            "list runs",
-            "export last",
+            "runs list",
+            "report last --format json",
             "report last",
         ] {
             let row = format!("{verb} --archive bad.dbdyno => {expected}");
@@ -234,7 +234,7 @@ fn an_archive_that_cannot_be_made_is_the_environments_fault() {
         "
         run plan.toml --target sqlite:t.db --archive file/a.dbdyno => cannot be opened
         run plan.toml --target sqlite:t.db --archive . => it is a directory
-        export last --archive file/a.dbdyno => cannot be opened
+        report last --format json --archive file/a.dbdyno => cannot be opened
         ",
     );
     assert!(!workspace.path("t.db").exists(), "the target was touched");
@@ -243,7 +243,11 @@ fn an_archive_that_cannot_be_made_is_the_environments_fault() {
 #[test]
 fn without_an_archive_there_is_nothing_to_show_or_resume() {
     let workspace = Workspace::new();
-    for verb in ["export last", "report last", "run --resume last"] {
+    for verb in [
+        "report last --format json",
+        "report last",
+        "run --resume last",
+    ] {
         workspace.refuses(1, &format!("{verb} => there is no archive"));
         assert!(!workspace.archive().exists(), "{verb} made an archive");
     }
@@ -257,8 +261,8 @@ fn unknown_names_are_refused() {
     workspace.refuses(
         2,
         r#"
-        export after                        => no run called "after"
-        export 2                            => no run called "2"
+        report after --format json          => no run called "after"
+        report 2 --format json              => no run called "2"
         report after                        => no run called "after"
         report last --against after         => no run called "after"
         report last --against ref:dl980     => dl980-violin
@@ -300,13 +304,13 @@ fn outputs_do_not_overwrite_their_archive() {
         "
         report last -o archive.dbdyno                     => is an archive
         report last -o link                               => is an archive
-        judge last --sla sla.toml --junit archive.dbdyno  => is an archive
-        judge last --sla sla.toml --junit link            => is an archive
-        list runs --log-file archive.dbdyno                    => choose another file with --log
+        report last --limits sla.toml --format junit -o archive.dbdyno  => is an archive
+        report last --limits sla.toml --format junit -o link            => is an archive
+        runs list --log-file archive.dbdyno                    => choose another file with --log
         ",
     );
     assert!(workspace.bytes("archive.dbdyno") == before);
-    workspace.fine("export kept");
+    workspace.fine("report kept --format json");
 }
 
 #[test]
@@ -318,8 +322,8 @@ fn a_wrong_command_line_has_status_2() {
         "run --colour",
         "run --seed red",
         "run smoke --resume last",
-        "export",
-        "export last --format xml",
+        "report",
+        "report last --format xml",
         "list colours",
     ] {
         let ended = workspace.ends(2, arguments);
@@ -343,10 +347,10 @@ fn a_reader_that_goes_away_is_no_error() {
     let workspace = Workspace::new();
     workspace.measure(TINY, &["--set", "step.jobs=[1, 2, 3]"]);
     for verb in [
-        "export last",
-        "export last --format csv",
+        "report last --format json",
+        "report last --format csv",
         "list tests",
-        "list runs",
+        "runs list",
         "--help",
     ] {
         let ended = shell(&workspace, &format!("\"$D\" {verb} | true"));
@@ -360,6 +364,6 @@ fn a_reader_that_goes_away_is_no_error() {
     assert_eq!((ended.status, ended.stderr.as_str()), (0, ""));
     let ended = shell(&workspace, "\"$D\" run plan.toml --target sqlite: 2>&- >&-");
     assert_eq!((ended.status, ended.stderr.as_str()), (0, ""));
-    let runs = workspace.fine("list runs").stdout;
+    let runs = workspace.fine("runs list").stdout;
     assert_eq!(runs.matches(" complete ").count(), 3, "{runs}");
 }

@@ -43,7 +43,7 @@ const VERBS: [&str; 13] = [
     "ab components.toml --target ORDERS --b step.jobs=[2] --pairs 1 --yes --interleave 20ms",
     "ab components.toml --target QUERIES --pairs 1 --yes",
     "ab script.toml --target QUERIES --pairs 1 --yes",
-    "check --target QUERIES",
+    "check QUERIES",
     "study platform --size quick --target QUERIES --yes --set step.tests=[\"T611\"] --set step.jobs=[1] --set step.threads=[1]",
     "columnar lift --from QUERIES --level query-high --memory 200MB",
     "columnar size --from QUERIES --memory 200MB",
@@ -66,10 +66,10 @@ const ORDER_ENTRY: [&str; 10] = [
     "stock",
 ];
 /// The cheapest places for the same: a file, and a server's database.
-const IN_A_FILE: &str = "check --engine --yes --target ORDERS";
+const IN_A_FILE: &str = "check --compatibility --yes ORDERS";
 const IN_A_SERVER: [&str; 2] = [
     "columnar run --from QUERIES --scale 0.01 --levels query-high --dop 1 --users 1 --queries 6 --memory 200MB --yes",
-    "observe --target ORDERS --for 1s",
+    "observe ORDERS --time 1s",
 ];
 
 /// A database with order entry, and the URL of its analytical tables.

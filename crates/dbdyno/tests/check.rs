@@ -21,15 +21,12 @@ use sshd::Sshd;
 use testing::Says;
 
 fn check(workspace: &Workspace, url: &str, more: &[&str]) -> Ended {
-    workspace.dbdyno(&[&["check", "--target", url], more].concat())
+    workspace.dbdyno(&[&["check", url], more].concat())
 }
 
 #[track_caller]
 fn checked(workspace: &Workspace, status: i32, url: &str, more: impl Arguments) -> Ended {
-    workspace.ends(
-        status,
-        &[&["check", "--target", url], &more.list()[..]].concat(),
-    )
+    workspace.ends(status, &[&["check", url], &more.list()[..]].concat())
 }
 
 fn json(workspace: &Workspace, url: &str) -> Value {
@@ -257,7 +254,7 @@ fn the_machine_is_named_and_the_result_written() {
     let (workspace, sshd, server) = (Workspace::new(), Sshd::start(), postgres::server(""));
     let (url, host) = (postgres::url(&server, "dbdyno"), sshd.url());
     let file = workspace.path("found.json").display().to_string();
-    let mut command = workspace.command(&["check", "--target", &url, "--ssh", &host, "-o", &file]);
+    let mut command = workspace.command(&["check", &url, "--ssh", &host, "-o", &file]);
     command.env("DBDYNO_SSH", sshd.client());
     let ended = Ended::of(command.output().unwrap());
     assert_eq!(ended.status, 0, "{}", ended.stderr);
@@ -287,7 +284,11 @@ fn a_server_that_is_not_there_is_said_to_be_so() {
 const NOT_LEFT: &str = "SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'dbdyno%'";
 
 fn suite(workspace: &Workspace, url: &str) -> (Ended, Value) {
-    let ended = check(workspace, url, &["--engine", "--yes", "--format", "json"]);
+    let ended = check(
+        workspace,
+        url,
+        &["--compatibility", "--yes", "--format", "json"],
+    );
     let found = ended.json();
     let suite = found["engine_suite"].clone();
     (ended, suite)
@@ -310,7 +311,7 @@ fn the_suite_passes_on_a_running_postgres_and_leaves_nothing() {
     // dbdyno cannot restart this server or copy its files.
     assert_eq!(suite["not_offered"], 1, "{suite}");
     assert_eq!(postgres::psql(&server, NOT_LEFT), "0");
-    let text = check(&workspace, &url, &["--engine", "--yes"]).stdout;
+    let text = check(&workspace, &url, &["--compatibility", "--yes"]).stdout;
     text.says_all(&[
         "30 passed, 0 failed, 1 not offered",
         "What the suite created was removed",
@@ -321,7 +322,7 @@ fn the_suite_passes_on_a_running_postgres_and_leaves_nothing() {
 fn the_suite_is_not_begun_without_consent_or_in_somebodys_schema() {
     let (server, workspace) = (postgres::server(""), Workspace::new());
     let url = postgres::url(&server, "dbdyno");
-    let ended = checked(&workspace, 2, &url, "--engine");
+    let ended = checked(&workspace, 2, &url, "--compatibility");
     ended
         .sentence()
         .says_all(&["creates tables in the schema \"dbdyno_check\"", "add --yes"]);
@@ -331,7 +332,7 @@ fn the_suite_is_not_begun_without_consent_or_in_somebodys_schema() {
         "CREATE SCHEMA dbdyno_check; CREATE TABLE dbdyno_check.dbdyno_check_rows (x INT); \
          INSERT INTO dbdyno_check.dbdyno_check_rows VALUES (7)",
     );
-    let ended = checked(&workspace, 1, &url, "--engine --yes");
+    let ended = checked(&workspace, 1, &url, "--compatibility --yes");
     ended
         .sentence()
         .says("already exists and was not created by dbdyno");
@@ -343,7 +344,7 @@ fn the_suite_is_not_begun_without_consent_or_in_somebodys_schema() {
         &workspace,
         3,
         &postgres::url(&server, "plain"),
-        "--engine --yes",
+        "--compatibility --yes",
     );
     ended
         .stdout
@@ -380,7 +381,7 @@ fn the_suite_passes_on_a_running_mariadb_and_leaves_its_data() {
 fn the_remains_of_a_killed_suite_are_removed_by_the_next() {
     let (server, workspace) = (postgres::server(""), Workspace::new());
     let url = postgres::url(&server, "dbdyno");
-    let mut killed = workspace.command(&["check", "--target", &url, "--engine", "--yes"]);
+    let mut killed = workspace.command(&["check", &url, "--compatibility", "--yes"]);
     let mut killed = killed.stdout(std::process::Stdio::null()).spawn().unwrap();
     let tables = "SELECT count(*) FROM pg_tables WHERE schemaname = 'dbdyno_check' AND tablename LIKE 'dbdyno_check%'";
     while postgres::psql(&server, tables) != "1" {
@@ -403,7 +404,7 @@ fn the_remains_of_a_killed_suite_are_removed_by_the_next() {
 fn a_failed_check_is_a_status_of_its_own() {
     let workspace = Workspace::new();
     let url = "postgres+local:?version=15&shared_buffers=16MB&track_counts=off";
-    let ended = checked(&workspace, 3, url, "--engine --yes");
+    let ended = checked(&workspace, 3, url, "--compatibility --yes");
     ended.stdout.says_all(&[
         "FAILED  expected page accesses rise with 2000 updates; seen: 0",
         "30 passed, 1 failed, 0 not offered",
@@ -424,7 +425,7 @@ fn a_password_is_in_no_output() {
         &[][..],
         &["--format", "json"],
         &["-o", &file],
-        &["--engine", "--yes"],
+        &["--compatibility", "--yes"],
     ] {
         let ended = checked(&workspace, 3, &url, more);
         let said = format!("{}{}", ended.stdout, ended.stderr);

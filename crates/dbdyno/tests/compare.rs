@@ -107,7 +107,7 @@ fn what_the_change_costs(workspace: &Workspace) {
     ));
     let page = std::fs::read_to_string(page).unwrap();
     assert!(page.contains("A and B cost the same: 1,000 USD net."));
-    let exported = workspace.json(&["export", "jobs-a", "--prices", &one]);
+    let exported = workspace.json(&["report", "jobs-a", "--format", "json", "--prices", &one]);
     assert_eq!(exported["prices"]["total_net"], 1000.0);
     let twice = workspace.dbdyno(&[
         "compare", "jobs-a", "jobs-b", "--prices", &one, "--prices", &other,
@@ -164,7 +164,7 @@ fn a_study_of_which_one_side_cannot_begin_is_not_entered() {
     );
     let command = ["ab", &plan, "--target", &url, "--b", &other];
     workspace.ends(1, &command);
-    let runs = workspace.fine("list runs").stdout;
+    let runs = workspace.fine("runs list").stdout;
     assert!(!runs.contains("ab-"), "{runs}");
 }
 
@@ -221,7 +221,7 @@ fn a_killed_study_is_resumed_to_its_end() {
     // The kill comes after the first committed point.
     for _ in 0..400 {
         std::thread::sleep(Duration::from_millis(25));
-        let exported = workspace.dbdyno("export cut-a");
+        let exported = workspace.dbdyno("report cut-a --format json");
         if exported.status == 0 && points(&exported.json()).len() >= 2 {
             break;
         }

@@ -114,7 +114,7 @@ fn workspace(case: &Case) -> (Workspace, PathBuf) {
     }
     let outside = workspace.path("outside");
     fs::write(outside.join("file"), PRECIOUS).unwrap();
-    if case.arguments.starts_with("report") || case.arguments.starts_with("judge") {
+    if case.arguments.starts_with("report") {
         workspace.measure(TINY, &[]);
         let limits = "[[limit]]\nmetric = \"T132.operations_per_s\"\nat_least = 1\n";
         workspace.file("sla.toml", limits);
@@ -203,7 +203,7 @@ fn pages_and_journals_of_vdbench() {
         case("pages/sd1.html", VDBENCH),
         case("sd1.map", VDBENCH),
         case("sd1.jnl", VDBENCH),
-        case("data", "vdbench --profile database lun=data size=1m"),
+        case("data", "vdbench -f profile:database lun=data size=1m"),
     ]);
 }
 
@@ -216,17 +216,17 @@ fn reports_manual_pages_and_logs() {
             without: &[Pipe],
             ..named("page.html", "report last -o page.html")
         },
-        named("x.xml", "judge last --sla sla.toml --junit x.xml"),
-        // Outputs are checked before the server, which is unreachable.
-        case(
-            "mine.toml",
-            "observe --target postgres://u@127.0.0.1:1/d --plan mine.toml",
+        named(
+            "x.xml",
+            "report last --limits sla.toml --format junit -o x.xml",
         ),
-        case("man/dbdyno.1", "manual man"),
-        case("man/dbdyno-run.1", "manual man"),
+        // A run without an observation has no plan to write.
+        case("mine.toml", "report last --format plan -o mine.toml"),
+        case("man/dbdyno.1", "docs man man"),
+        case("man/dbdyno-run.1", "docs man man"),
         Case {
             fine: &[Folder],
-            ..case("man2", "manual man2")
+            ..case("man2", "docs man man2")
         },
         Case {
             fine: &[Pipe, Device],

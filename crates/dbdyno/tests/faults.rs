@@ -171,7 +171,7 @@ fn ends_at_once(verb: &[&str], advice: &str) {
     let sentence = ended.sentence();
     assert!(sentence.contains("kept in the archive"), "{sentence}");
     assert!(sentence.ends_with(advice), "{sentence}");
-    let runs = workspace.fine("list runs").stdout;
+    let runs = workspace.fine("runs list").stdout;
     assert_eq!(runs.matches(" 1/").count(), 1, "{runs}");
 }
 
@@ -201,7 +201,7 @@ fn a_full_archive_ends_the_run(disk: MakeDisk) {
     // Every reported point is readable while the disk is still full.
     let reported = full.stderr.lines().filter(|l| l.contains(" · J ")).count();
     assert!(reported > 0, "{}", full.stderr);
-    let csv = [&["export", "last", "--format", "csv"][..], &archive].concat();
+    let csv = [&["report", "last", "--format", "csv"][..], &archive].concat();
     assert_eq!(
         disk.dbdyno(&workspace, &csv).stdout.lines().count(),
         1 + reported

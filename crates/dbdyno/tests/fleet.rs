@@ -36,12 +36,12 @@ fn a_fleet_is_imported_judged_drawn_and_exported() {
     need_duckdb();
     let workspace = Workspace::new();
     workspace.file("a.csv", &fleet(40, 200));
-    let imported = workspace.fine("fleet import a.csv").stdout;
+    let imported = workspace.fine("storage fleet import a.csv").stdout;
     assert!(
         imported.ends_with("80 histograms of 1 file added to fleet.duckdb\n"),
         "{imported}"
     );
-    let ended = workspace.fine("fleet report");
+    let ended = workspace.fine("storage fleet report");
     assert_eq!(ended.stderr, "dbdyno-fleet.html written\n");
     let text = ended.stdout;
     assert!(
@@ -53,7 +53,7 @@ fn a_fleet_is_imported_judged_drawn_and_exported() {
     assert!(page.contains("observational") && page.contains("regression to the mean"));
     assert!(page.ends_with("</html>") || page.ends_with("</html>\n"));
 
-    let found = workspace.json("fleet report --format json -o p.html");
+    let found = workspace.json("storage fleet report --format json -o p.html");
     assert_eq!(found["call"].as_str(), Some("higher"));
     assert_eq!(found["kind"].as_str(), Some("observational"));
     assert_eq!(found["primary"], "write.within_120us");
@@ -63,9 +63,9 @@ fn a_fleet_is_imported_judged_drawn_and_exported() {
     assert!(primary["shift_low"].as_f64().unwrap() < shift);
 
     let before = workspace.bytes("fleet.duckdb");
-    workspace.fine("fleet export all.parquet");
+    workspace.fine("storage fleet export -o all.parquet");
     assert!(workspace.bytes("all.parquet").starts_with(b"PAR1"));
-    let again = workspace.ends(2, "fleet export all.parquet");
+    let again = workspace.ends(2, "storage fleet export -o all.parquet");
     again.stderr.says("exists; choose another file");
     assert_eq!(
         workspace.bytes("fleet.duckdb"),
@@ -81,14 +81,17 @@ fn the_same_content_is_imported_once_and_the_same_histogram_never_twice() {
     workspace.file("a.csv", &fleet(3, 10));
     workspace.file("b.csv", &fleet(3, 10));
     workspace.file("c.csv", &fleet(3, 11));
-    let said = workspace.fine("fleet import a.csv b.csv").stdout;
+    let said = workspace.fine("storage fleet import a.csv b.csv").stdout;
     said.says("b.csv: imported before; nothing was added");
-    let said = workspace.fine("fleet import a.csv").stdout;
+    let said = workspace.fine("storage fleet import a.csv").stdout;
     assert!(said.contains("0 histograms of 1 file added"), "{said}");
-    let refused = workspace.ends(2, "fleet import c.csv");
+    let refused = workspace.ends(2, "storage fleet import c.csv");
     let why = "c.csv: line 2: the writes of array-000 before at 2026-02-01T00:00:00Z are already there, from a.csv line 2";
     assert!(refused.stderr.contains(why), "{}", refused.stderr);
-    assert_eq!(workspace.fine("fleet report --format json").status, 0);
+    assert_eq!(
+        workspace.fine("storage fleet report --format json").status,
+        0
+    );
 }
 
 #[test]
@@ -104,7 +107,7 @@ fn a_wrong_line_leaves_the_fleet_as_it_was() {
         "telemetry/2.csv",
         &wrong.replacen("other-001,2026-02-01T00:00:00Z", "other-001,1.2.2026", 1),
     );
-    let refused = workspace.ends(2, "fleet import telemetry");
+    let refused = workspace.ends(2, "storage fleet import telemetry");
     refused
         .stderr
         .says("2.csv: line 8: the time \"1.2.2026\" is not of the form");
@@ -112,10 +115,10 @@ fn a_wrong_line_leaves_the_fleet_as_it_was() {
         !workspace.path("fleet.duckdb").exists(),
         "nothing was begun"
     );
-    workspace.fine("fleet import telemetry/1.csv");
-    let report = ["fleet", "report", "--format", "json"];
+    workspace.fine("storage fleet import telemetry/1.csv");
+    let report = ["storage", "fleet", "report", "--format", "json"];
     let before = workspace.fine(&report).stdout;
-    assert_eq!(workspace.dbdyno("fleet import telemetry").status, 2);
+    assert_eq!(workspace.dbdyno("storage fleet import telemetry").status, 2);
     assert_eq!(workspace.fine(&report).stdout, before);
 }
 
@@ -124,13 +127,15 @@ fn limits_at_which_no_bucket_ends_are_refused_with_better_ones() {
     need_duckdb();
     let workspace = Workspace::new();
     workspace.file("a.csv", &fleet(25, 50).replace(",120,", ",128,"));
-    workspace.fine("fleet import a.csv");
-    let refused = workspace.ends(2, "fleet report");
+    workspace.fine("storage fleet import a.csv");
+    let refused = workspace.ends(2, "storage fleet report");
     refused.stderr.says("both sides of 120 µs");
-    refused.stderr.says("--limits 128,1000");
-    let text = workspace.fine("fleet report --limits 128,1000").stdout;
+    refused.stderr.says("--set limits=128,1000");
+    let text = workspace
+        .fine("storage fleet report --set limits=128,1000")
+        .stdout;
     assert!(text.contains("writes ≤ 0.128 ms"), "{text}");
-    let refused = workspace.dbdyno("fleet report --primary read.mean");
+    let refused = workspace.dbdyno("storage fleet report --primary read.mean");
     refused.stderr.says("no system has reads before and after");
 }
 
@@ -157,8 +162,8 @@ fn a_file_that_is_not_a_fleet_is_left_as_it_was() {
         ),
     ] {
         let before = std::fs::read(workspace.path(file)).unwrap();
-        for verb in ["import a.csv", "report", "export x.parquet"] {
-            let refused = workspace.dbdyno(format!("fleet {verb} --fleet {file}").as_str());
+        for verb in ["import a.csv -o", "report", "export -o x.parquet"] {
+            let refused = workspace.dbdyno(format!("storage fleet {verb} {file}").as_str());
             assert_ne!(refused.status, 0, "{file}");
             refused.stderr.says(why);
         }
@@ -167,8 +172,8 @@ fn a_file_that_is_not_a_fleet_is_left_as_it_was() {
             "{file} changed"
         );
     }
-    let absent = workspace.ends(2, "fleet report");
-    absent.stderr.says("dbdyno fleet import");
+    let absent = workspace.ends(2, "storage fleet report");
+    absent.stderr.says("dbdyno storage fleet import");
     assert!(!workspace.path("fleet.duckdb").exists());
 }
 
@@ -176,7 +181,7 @@ fn a_file_that_is_not_a_fleet_is_left_as_it_was() {
 fn without_its_engine_a_fleet_says_how_to_get_it() {
     let workspace = Workspace::new();
     workspace.file("a.csv", &fleet(3, 10));
-    let mut command = workspace.command("fleet import a.csv");
+    let mut command = workspace.command("storage fleet import a.csv");
     let ended = command
         .env("DBDYNO_DUCKDB_LIB", "/nowhere/lib.so")
         .output()
@@ -199,17 +204,17 @@ fn runs_of_an_archive_are_the_sides_of_a_system() {
     for _ in 0..2 {
         workspace.fine(&["vdbench", "-f", &file, "-o", "out.d+"]);
     }
-    let runs = ["--before", "1", "--after", "2", "--observer", "driver"];
-    let import = ["fleet", "import", "archive.dbdyno", "--system", "array-1"];
-    let said = workspace.fine(&[&import[..], &runs[..]].concat()).stdout;
+    let import = "storage fleet import archive.dbdyno?system=array-1";
+    let of_runs = format!("{import}&before=1&after=2&observer=driver");
+    let said = workspace.fine(of_runs.as_str()).stdout;
     assert!(said.contains("archive.dbdyno: 4 histograms"), "{said}");
-    let found = workspace.json("fleet report --format json");
+    let found = workspace.json("storage fleet report --format json");
     assert_eq!(found["systems"], 1);
     assert_eq!(found["call"], "refused: too few systems");
-    let again = workspace.fine(&[&import[..], &runs[..]].concat()).stdout;
+    let again = workspace.fine(of_runs.as_str()).stdout;
     assert!(again.contains("imported before"), "{again}");
-    let refused = workspace.ends(2, &import);
-    assert!(refused.stderr.contains("--before"), "{}", refused.stderr);
+    let refused = workspace.ends(2, import);
+    assert!(refused.stderr.contains("?before="), "{}", refused.stderr);
 }
 
 /// A run of one point whose device served a thousand reads and as many writes in 100 µs each, except for `slow` writes in 2 ms.
@@ -260,17 +265,14 @@ fn device_times_of_archives_are_a_fleet() {
         let fewer = slow - 150 - 4 * system;
         device_run(&mut archive, "after", "2026-03-01T00:00:00Z", fewer);
         drop(archive);
-        let name = format!("array-{system:02}");
-        let import = ["fleet", "import", &file, "--system", &name];
-        let said = workspace
-            .fine(&[&import[..], &["--observer", "device"]].concat())
-            .stdout;
+        let import = format!("storage fleet import {file}?system=array-{system:02}&observer=");
+        let said = workspace.fine(format!("{import}device").as_str()).stdout;
         assert!(said.contains(": 4 histograms"), "{said}");
         // Only the device has times.
-        let refused = workspace.ends(2, &[&import[..], &["--observer", "driver"]].concat());
-        refused.stderr.says("--observer device");
+        let refused = workspace.ends(2, format!("{import}driver").as_str());
+        refused.stderr.says("?observer=device");
     }
-    let found = workspace.json("fleet report --format json");
+    let found = workspace.json("storage fleet report --format json");
     assert_eq!(found["systems"], systems);
     assert_eq!(found["call"], "higher", "{found}");
     assert_eq!(found["primary"], "write.within_120us");
@@ -293,8 +295,10 @@ fn the_example_of_the_documents_is_read() {
     need_duckdb();
     let workspace = Workspace::new();
     let example = repository("docs/examples/fleet.csv").display().to_string();
-    let said = workspace.fine(&["fleet", "import", &example]).stdout;
+    let said = workspace
+        .fine(&["storage", "fleet", "import", &example])
+        .stdout;
     assert!(said.contains("8 histograms"), "{said}");
-    let text = workspace.fine("fleet report").stdout;
+    let text = workspace.fine("storage fleet report").stdout;
     assert!(text.starts_with("No call: too few systems"), "{text}");
 }

@@ -50,14 +50,14 @@ fn a_foreign_archive_steers_no_terminal() {
         "[[limit]]\nmetric = \"T132.operations_per_s\"\nat_least = 1\n",
     );
     let verbs: [(i32, &[&str]); 9] = [
-        (0, &["list", "runs"]),
-        (0, &["export", "1"]),
-        (0, &["export", "1", "--format", "csv"]),
-        (0, &["export", "1", "--format", "markdown"]),
+        (0, &["runs", "list"]),
+        (0, &["report", "1", "--format", "json"]),
+        (0, &["report", "1", "--format", "csv"]),
+        (0, &["report", "1", "--format", "md"]),
         (0, &["report", "1", "-o", "page.html"]),
         (2, &["compare", "1", "1"]),
-        (3, &["judge", "1", "--sla", &limits]),
-        (3, &["judge", "1", "--sla", &limits, "--format", "json"]),
+        (3, &["report", "1", "--limits", &limits]),
+        (3, &["report", "1", "--limits", &limits, "--format", "json"]),
         (2, &["runs", "delete", "1", "--yes"]),
     ];
     for (status, arguments) in verbs {
@@ -78,19 +78,19 @@ fn a_foreign_archive_steers_no_terminal() {
 fn json_keeps_the_text_and_shows_none_of_it() {
     let text = format!("a{STEERING}");
     let workspace = foreign(&text);
-    let exported = workspace.json("export 1");
+    let exported = workspace.json("report 1 --format json");
     assert_eq!(exported["run"]["label"], text.as_str());
 }
 
 #[test]
 fn a_foreign_archive_is_no_markup_and_no_formula() {
     let workspace = foreign("=cmd|' /C calc'!A0<img src=http://h>[l](http://h)");
-    let markdown = workspace.fine("export 1 --format markdown").stdout;
+    let markdown = workspace.fine("report 1 --format md").stdout;
     for raw in ["<img", "[l](", " cmd|"] {
         assert!(!markdown.contains(raw), "{markdown}");
     }
     assert!(markdown.contains("&lt;img"), "{markdown}");
-    let csv = workspace.fine("export 1 --format csv").stdout;
+    let csv = workspace.fine("report 1 --format csv").stdout;
     for line in csv.lines() {
         for cell in line.split(',').map(|cell| cell.trim_start_matches('"')) {
             assert!(!cell.starts_with('='), "{csv}");
@@ -115,7 +115,7 @@ fn a_server_and_ssh_steer_no_terminal() {
         &format!("#!/bin/sh\nprintf '%s\\n' 'no entry{STEERING}' >&2\nexit 255\n"),
     );
     std::fs::set_permissions(&ssh, std::fs::Permissions::from_mode(0o755)).unwrap();
-    let mut command = workspace.command("host --ssh ssh://u@h");
+    let mut command = workspace.command("check --inventory --ssh ssh://u@h");
     command.env("DBDYNO_SSH", &ssh);
     let ended = Ended::of(command.output().unwrap());
     assert!(ended.stderr.contains("no entry"), "{}", ended.stderr);

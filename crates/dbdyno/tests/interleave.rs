@@ -290,7 +290,7 @@ fn a_killed_study_in_slices_is_resumed_to_its_end() {
     for _ in 0..400 {
         std::thread::sleep(Duration::from_millis(25));
         let is_there = |run: &str| {
-            let exported = workspace.dbdyno(&["export", run]);
+            let exported = workspace.dbdyno(&["report", run, "--format", "json"]);
             let count = |text: &str| points(&serde_json::from_str(text).unwrap()).len();
             exported.status == 0 && count(&exported.stdout) >= 1
         };

@@ -1,4 +1,4 @@
-//! `dbdyno judge`: a measured run checked against limits, from the file to the exit status.
+//! `dbdyno report --limits`: a measured run checked against limits, from the file to the exit status.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -25,7 +25,7 @@ fn measured() -> Workspace {
 
 fn judge(workspace: &Workspace, limits: &str, more: &str) -> Ended {
     workspace.file("limits.toml", limits);
-    workspace.dbdyno(format!("judge night --sla limits.toml {more}").as_str())
+    workspace.dbdyno(format!("report night --limits limits.toml {more}").as_str())
 }
 
 fn change(workspace: &Workspace, sql: &str) {
@@ -96,7 +96,7 @@ fn an_unmeasured_limit_is_not_passed() {
 fn six_repetitions_carry_an_interval() {
     let workspace = Workspace::new();
     workspace.measure(TINY, "--name night --repeat 6");
-    let ended = judge(&workspace, KEPT, "--format=json");
+    let ended = judge(&workspace, KEPT, "--format json");
     let json = ended.json();
     let row = &json["limits"][0];
     assert_eq!(row["surety"], "clear");
@@ -111,7 +111,7 @@ fn six_repetitions_carry_an_interval() {
 #[test]
 fn the_json_agrees_with_the_lines() {
     let limits = [KEPT, MISSED, UNJUDGED].concat();
-    let ended = judge(&measured(), &limits, "--format=json");
+    let ended = judge(&measured(), &limits, "--format json");
     assert_eq!(ended.status, 4);
     let json = ended.json();
     assert_eq!(json["schema"], "dbdyno-judgement/1");
@@ -132,7 +132,7 @@ fn the_junit_file_can_be_read_by_others() {
     use std::os::unix::fs::PermissionsExt;
     let workspace = measured();
     let limits = [KEPT, MISSED, UNJUDGED].concat();
-    let ended = judge(&workspace, &limits, "--junit limits.xml");
+    let ended = judge(&workspace, &limits, "--format junit -o limits.xml");
     assert_eq!(ended.status, 4);
     let path = workspace.path("limits.xml");
     let xml = std::fs::read_to_string(&path).unwrap();
@@ -185,7 +185,7 @@ fn a_changed_or_incomplete_run_is_said_first_and_wins_with_status_3() {
         let ended = judge(
             &workspace,
             &(KEPT.to_owned() + MISSED),
-            "--junit limits.xml",
+            "--format junit -o limits.xml",
         );
         assert_eq!(ended.status, 3, "{sql}: {}", ended.stdout);
         assert!(
@@ -240,7 +240,7 @@ fn errors_are_one_sentence_with_the_right_status() {
     let cases = cases.map(|(limits, expected)| (limits.to_owned(), expected));
     for (limits, expected) in cases.into_iter().chain(changed) {
         workspace.file("limits.toml", &limits);
-        let judged = "judge night --sla limits.toml --junit limits.xml";
+        let judged = "report night --limits limits.toml --format junit -o limits.xml";
         workspace.refuses(2, &format!("{judged} => {expected}"));
         assert!(!workspace.path("limits.xml").exists(), "{limits}");
     }
@@ -248,19 +248,22 @@ fn errors_are_one_sentence_with_the_right_status() {
     workspace.refuses(
         2,
         "
-        judge night --sla gone.toml => gone.toml cannot be read
-        judge day --sla limits.toml => day
+        report night --limits gone.toml => gone.toml cannot be read
+        report day --limits limits.toml => day
         ",
     );
-    let nowhere = judge(&workspace, KEPT, "--junit no/such/limits.xml");
+    let nowhere = judge(&workspace, KEPT, "--format junit -o no/such/limits.xml");
     assert_eq!((nowhere.status, nowhere.stdout.as_str()), (1, ""));
-    nowhere.sentence().says("choose another file with --junit");
+    nowhere.sentence().says("choose another file with -o");
 }
 
 #[test]
 fn the_example_file_is_one() {
     let workspace = measured();
     let example = common::repository("docs/examples/limits.toml");
-    let ended = workspace.ends(4, &["judge", "night", "--sla", example.to_str().unwrap()]);
+    let ended = workspace.ends(
+        4,
+        &["report", "night", "--limits", example.to_str().unwrap()],
+    );
     ended.stdout.says("cannot be judged");
 }

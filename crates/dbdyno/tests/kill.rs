@@ -187,7 +187,7 @@ fn reported(said: &str) -> usize {
 
 /// The export of the run; `None` if the kill came before its entry.
 fn finished(workspace: &Workspace) -> Option<Value> {
-    let runs = workspace.fine("list runs").stdout;
+    let runs = workspace.fine("runs list").stdout;
     let entered = workspace.archive().exists() && runs.lines().count() > 1;
     entered.then(|| workspace.export("last"))
 }

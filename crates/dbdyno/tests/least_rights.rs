@@ -93,7 +93,7 @@ fn postgresql_in_a_schema_that_was_made_for_dbdyno() {
     let plan = workspace.file("plan.toml", common::TINY);
     let url = postgres::url(&server, "bench");
     workspace.fine(&["run", &plan, "--target", &url]);
-    workspace.fine(&["check", "--target", &url]);
+    workspace.fine(&["check", &url]);
 }
 
 #[test]

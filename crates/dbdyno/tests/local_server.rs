@@ -58,7 +58,7 @@ fn a_killed_run_leaves_nothing_and_is_resumed(url: &str) {
     // The kill comes with one point stored and another in progress.
     for _ in 0..1200 {
         std::thread::sleep(Duration::from_millis(50));
-        let exported = workspace.dbdyno("export killed");
+        let exported = workspace.dbdyno("report killed --format json");
         let safe = |text: &str| points(&serde_json::from_str(text).unwrap()).len();
         if exported.status == 0 && safe(&exported.stdout) >= 1 {
             break;
@@ -137,7 +137,9 @@ fn a_killed_study_of_layouts_leaves_nothing() {
         command
     };
     let layouts = ["one", "other"].map(|name| layout(&workspace, name));
-    let tried = command(&["layout", "make", &layouts[0]]).output().unwrap();
+    let tried = command(&["storage", "layout", "make", &layouts[0]])
+        .output()
+        .unwrap();
     if !tried.status.success() {
         testing::skip!("{}", String::from_utf8_lossy(&tried.stderr));
     }
@@ -162,7 +164,7 @@ fn a_killed_study_of_layouts_leaves_nothing() {
     assert_eq!(attached_below(&parent), 3);
 
     // Other layouts stay; one of the same name does not belong to the study.
-    let shown = command(&["layout", "show"]).output().unwrap();
+    let shown = command(&["storage", "layout", "show"]).output().unwrap();
     let said = String::from_utf8_lossy(&shown.stderr).into_owned();
     assert!(shown.status.success(), "{said}");
     said.says("left by a process that was killed: unmount");
@@ -172,7 +174,9 @@ fn a_killed_study_of_layouts_leaves_nothing() {
     );
     assert_eq!(attached_below(&parent), 1);
     assert_eq!(processes_of(&parent), Vec::<String>::new());
-    let removed = command(&["layout", "remove", "one"]).status().unwrap();
+    let removed = command(&["storage", "layout", "remove", "one"])
+        .status()
+        .unwrap();
     assert!(removed.success());
     assert_eq!(attached_below(&parent), 0);
     assert_eq!(std::fs::read_dir(&parent).unwrap().count(), 0);

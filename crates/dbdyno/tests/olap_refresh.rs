@@ -92,7 +92,7 @@ fn a_killed_run_leaves_changed_rows_that_are_reported_and_restored() {
     let named = ["--iterations", "20", "--name", "killed"];
     let mut child = workspace.begin(&[&arguments[..], &named].concat());
     let is_in = || {
-        let exported = workspace.dbdyno("export killed");
+        let exported = workspace.dbdyno("report killed --format json");
         exported.status == 0 && exported.stdout.contains("\"RF1\"")
     };
     let is_changed = (0..600).any(|_| {

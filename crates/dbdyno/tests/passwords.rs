@@ -82,10 +82,10 @@ fn every_verb_keeps_a_password_to_itself() {
         ab plan.toml --target URL --b target=URL --pairs 1 --name two --yes
         oltp load --target URL --warehouses 1 --warehouse-rows tenth
         columnar size --from URL --level query-low
-        list runs --target postgres
-        export two-b
-        export one --format csv
-        export one --format markdown
+        runs list postgres
+        report two-b --format json
+        report one --format csv
+        report one --format md
         compare two-a two-b --format json
         oltp check --target URL --log-file log
         oltp drop --target URL -v";
@@ -293,7 +293,7 @@ fn a_misplaced_argument_is_not_repeated_with_its_password() {
         export URL
         list URL
         vdbench -f URL
-        host --ssh ssh://u:SECRET@h";
+        check --inventory --ssh ssh://u:SECRET@h";
     for verb in verbs.replace("URL", &url).replace("SECRET", CANARY).lines() {
         let ended = workspace.dbdyno(verb);
         let said = format!("{}{}", ended.stdout, ended.stderr);

@@ -83,11 +83,11 @@ fn a_server_elsewhere_is_sampled_and_described_through_ssh() {
     let shown = dbdyno(
         &workspace,
         &sshd,
-        &["host", "--ssh", &host, "--format", "json"],
+        &["check", "--inventory", "--ssh", &host, "--format", "json"],
     );
     assert_eq!(shown.status, 0, "{}", shown.stderr);
     let there = shown.json();
-    let here = workspace.json("host --format json");
+    let here = workspace.json("check --inventory --format json");
     for part in [
         "machine",
         "processor",
@@ -202,10 +202,10 @@ fn a_host_that_cannot_be_reached_ends_the_run_before_it_begins() {
         let sentence = ended.sentence();
         sentence.says_all(&["cannot be reached", expected]);
         assert!(!workspace.archive().exists());
-        let ended = dbdyno(&workspace, &sshd, &["host", "--ssh", host]);
+        let ended = dbdyno(&workspace, &sshd, &["check", "--inventory", "--ssh", host]);
         assert_eq!(ended.status, 1, "{}", ended.stderr);
     }
-    let mut command = workspace.command(&["host", "--ssh", &host]);
+    let mut command = workspace.command(&["check", "--inventory", "--ssh", &host]);
     command.env("DBDYNO_SSH", "/no/such/ssh");
     let ended = Ended::of(command.output().unwrap());
     assert!(
@@ -249,7 +249,7 @@ fn the_other_machine_gets_no_use_of_the_keys() {
         assert!(agent.try_wait().unwrap().is_none());
         std::thread::sleep(Duration::from_millis(20));
     }
-    let mut command = workspace.command(&["host", "--ssh", &sshd.url()]);
+    let mut command = workspace.command(&["check", "--inventory", "--ssh", &sshd.url()]);
     command
         .env("DBDYNO_SSH", sshd.client())
         .env("SSH_AUTH_SOCK", &socket);
@@ -277,7 +277,7 @@ fn a_client_that_others_can_replace_is_not_started() {
         std::fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
     }
     let start = || {
-        let mut command = workspace.command("host --ssh ssh://u@h");
+        let mut command = workspace.command("check --inventory --ssh ssh://u@h");
         command.env_remove("DBDYNO_SSH").env("PATH", &folder);
         Ended::of(command.output().unwrap())
     };
@@ -304,7 +304,7 @@ fn the_client_is_given_no_password_of_a_database() {
         ),
     );
     std::fs::set_permissions(&client, Permissions::from_mode(0o755)).unwrap();
-    let mut command = workspace.command("host --ssh ssh://u@h");
+    let mut command = workspace.command("check --inventory --ssh ssh://u@h");
     command
         .env("DBDYNO_SSH", &client)
         .env("SSH_AUTH_SOCK", "kept");
@@ -323,7 +323,11 @@ fn a_host_that_does_not_let_us_in_asks_nothing() {
     let (workspace, sshd) = (Workspace::new(), Sshd::start());
     std::fs::write(sshd.client().with_file_name("authorized"), "").unwrap();
     let began = Instant::now();
-    let ended = dbdyno(&workspace, &sshd, &["host", "--ssh", &sshd.url()]);
+    let ended = dbdyno(
+        &workspace,
+        &sshd,
+        &["check", "--inventory", "--ssh", &sshd.url()],
+    );
     assert_eq!(ended.status, 1, "{}", ended.stderr);
     ended.sentence().says("Permission denied");
     assert!(began.elapsed() < Duration::from_secs(120));
@@ -332,7 +336,7 @@ fn a_host_that_does_not_let_us_in_asks_nothing() {
 fn wait_for_points(workspace: &Workspace, count: usize) {
     let until = Instant::now() + Duration::from_secs(60);
     while Instant::now() < until {
-        let exported = workspace.dbdyno("export last --format json");
+        let exported = workspace.dbdyno("report last --format json");
         if exported.status == 0 {
             let run = exported.json();
             if points(&run).len() >= count {

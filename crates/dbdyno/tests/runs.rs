@@ -19,7 +19,7 @@ fn measured() -> Workspace {
 }
 
 fn listed(workspace: &Workspace, more: &[&str]) -> Vec<String> {
-    let text = workspace.fine(&[&["list", "runs"], more].concat()).stdout;
+    let text = workspace.fine(&[&["runs", "list"], more].concat()).stdout;
     text.lines().skip(1).map(str::to_owned).collect()
 }
 
@@ -43,7 +43,7 @@ fn a_name_and_a_note_are_shown_everywhere_and_the_label_stays() {
     let page = workspace.page("before");
     assert!(page.contains("Measured as") && page.contains("RAID 5, "));
     assert!(!page.contains("<cache>"), "a note is text");
-    let markdown = workspace.fine("export before --format markdown").stdout;
+    let markdown = workspace.fine("report before --format md").stdout;
     markdown.says_all(&["measured as before", "RAID 5"]);
     // The original label undoes a renaming, an empty note removes the note.
     workspace.fine(&["runs", "rename", "old disk", "before"]);
@@ -55,7 +55,7 @@ fn a_name_and_a_note_are_shown_everywhere_and_the_label_stays() {
         "
         runs rename before after => taken
         runs rename before 7     => a number means a run's id
-        runs note nowhere x      => list runs
+        runs note nowhere x      => runs list
         ",
     );
 }
@@ -86,7 +86,7 @@ fn a_run_under_way_is_neither_resumed_nor_deleted_and_a_killed_one_is() {
     );
     let url = workspace.url("sqlite", "bench.db");
     let mut run = workspace.begin(&["run", &plan, "--target", &url, "--name", "long"]);
-    while workspace.dbdyno("export long").status != 0 {
+    while workspace.dbdyno("report long --format json").status != 0 {
         assert!(run.try_wait().unwrap().is_none(), "it ended by itself");
         std::thread::sleep(Duration::from_millis(20));
     }
@@ -150,7 +150,7 @@ fn a_foreign_file_at_the_path_of_a_lock_stays() {
 }
 
 #[test]
-fn the_list_is_filtered_by_plan_target_and_time() {
+fn the_list_is_filtered_by_text_and_time() {
     let workspace = measured();
     let other = workspace.file(
         "other.toml",
@@ -164,11 +164,13 @@ fn the_list_is_filtered_by_plan_target_and_time() {
     };
     let sqlite = workspace.url("sqlite", "bench");
     for (filter, expected) in [
-        (&["--plan", "other"][..], &["4"][..]),
-        (&["--plan", "tiny", "--target", "mock"], &[]),
-        (&["--target", "sqlite"], &["1", "2", "3"]),
-        (&["--target", &sqlite], &["1", "2", "3"]),
-        (&["--target", "mock", "--since", "2020-01-01"], &["4"]),
+        (&["other"][..], &["4"][..]),
+        (&["nosuch"], &[]),
+        (&["before"], &["1"]),
+        (&["sqlite"], &["1", "2", "3"]),
+        (&[&sqlite], &["1", "2", "3"]),
+        (&["mock", "--since", "2020-01-01"], &["4"]),
+        (&["mock", "--since", "2999-01-01"], &[]),
         (&["--since", "2020-01-31T12:00:00Z"], &["1", "2", "3", "4"]),
         (&["--since", "2999-01-01"], &[]),
     ] {
@@ -176,7 +178,7 @@ fn the_list_is_filtered_by_plan_target_and_time() {
     }
     for arguments in [
         &["list", "plans", "--since", "2020-01-01"][..],
-        &["list", "runs", "--since", "yesterday"],
+        &["runs", "list", "--since", "yesterday"],
     ] {
         assert_eq!(workspace.dbdyno(arguments).status, 2, "{arguments:?}");
     }

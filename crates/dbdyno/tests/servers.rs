@@ -254,7 +254,7 @@ fn missing_rights_of_a_user_are_reported() {
     // The terminal shows it once at the start, and every form of the result contains it.
     let occurrences = |text: &str| text.matches(grant).count();
     assert_eq!(occurrences(&ended.stderr), 1, "{}", ended.stderr);
-    let markdown = workspace.fine("export last --format markdown");
+    let markdown = workspace.fine("report last --format md");
     let page = workspace.page("last");
     let section = |id: &str| {
         let (_, begun) = page.split_once(&format!("<section id=\"{id}\"")).unwrap();

@@ -150,7 +150,7 @@ fn an_unsupported_setting_is_invalid_input() {
         let row = format!("ab plan.toml {sides} --pairs 2 --yes => {says}");
         workspace.refuses(2, &row);
         if workspace.archive().exists() {
-            let runs = workspace.fine("list runs").stdout;
+            let runs = workspace.fine("runs list").stdout;
             assert!(!runs.contains("running"), "{sides}: {runs}");
         }
     }

@@ -150,10 +150,10 @@ fn assert_reads_alone(workspace: &Workspace, url: &str, why: &str) {
             "{command:?}: {sentence}"
         );
     }
-    let checked = workspace.fine(&["check", "--target", url]).stdout;
+    let checked = workspace.fine(&["check", url]).stdout;
     checked.says_all(&[why, "only tests and scripts that read can run"]);
     assert!(!checked.contains("to grant it: GRANT SUPER"), "{checked}");
-    let suite = workspace.ends(1, &["check", "--engine", "--yes", "--target", url]);
+    let suite = workspace.ends(1, &["check", "--compatibility", "--yes", url]);
     assert!(suite.sentence().contains(why), "{}", suite.stderr);
     // A script that creates its data is left out as well.
     let makes =
@@ -177,7 +177,7 @@ fn assert_both_are_observed(primary: &LocalServer, standby: &Standby, workspace:
         ("of-standby", standby.url(), "standby"),
         ("of-primary", url, "primary"),
     ] {
-        workspace.fine(&["observe", "--target", &url, "--for", "1s", "--name", name]);
+        workspace.fine(&["observe", &url, "--time", "1s", "--name", name]);
         let point = points(&workspace.export(name))[0].clone();
         let tables = point["observed"].as_array().unwrap();
         let rows = |about: &str| {

@@ -25,7 +25,7 @@ fn study<'a>(target: &'a str, more: &[&'a str]) -> Vec<&'a str> {
 }
 
 fn state(workspace: &Workspace, label: &str) -> Option<(String, usize)> {
-    let runs = workspace.fine("list runs").stdout;
+    let runs = workspace.fine("runs list").stdout;
     let line = runs
         .lines()
         .find(|line| line.split_whitespace().nth(1) == Some(label))?;

@@ -96,7 +96,7 @@ fn after_sql(sql: &str) -> (Value, String) {
     change_archive(&workspace.archive(), sql);
     let exported = workspace.export("last");
     assert_eq!(exported["run"]["valid"], false, "{sql}");
-    let runs = workspace.fine("list runs").stdout;
+    let runs = workspace.fine("runs list").stdout;
     let line: Vec<&str> = runs.lines().last().unwrap().split_whitespace().collect();
     assert_eq!(line[5], "no", "{runs}");
     let page = workspace.page("last");

@@ -367,7 +367,7 @@ fn equal_sides_are_measured_to_the_end_and_an_effect_out_of_reach_is_refused() {
         "not one of 0.001 %",
         "--yes",
     ]);
-    let runs = workspace.fine("list runs").stdout;
+    let runs = workspace.fine("runs list").stdout;
     assert!(!runs.contains("more-a"), "{runs}");
 }
 
@@ -416,7 +416,7 @@ fn a_killed_study_is_resumed_with_its_looks() {
     // The kill comes after the first committed point.
     for _ in 0..400 {
         std::thread::sleep(Duration::from_millis(25));
-        let exported = workspace.dbdyno("export cut-a");
+        let exported = workspace.dbdyno("report cut-a --format json");
         if exported.status == 0 && !points(&exported.json()).is_empty() {
             break;
         }

@@ -158,7 +158,7 @@ fn a_failed_run_is_reported_and_stored_up_to_its_failure() {
     let ended = workspace.ends(FAILED, &["vdbench", "-f", &file]);
     let sentence = ended.sentence();
     sentence.says_all(&["SD sd2", "device is full"]);
-    let runs = workspace.fine("list runs").stdout;
+    let runs = workspace.fine("runs list").stdout;
     runs.says_all(&["interrupted", "2/3"]);
     let resumed = workspace.ends(2, "run --resume last");
     let sentence = resumed.sentence();
@@ -358,7 +358,7 @@ fn the_profile_is_listed_and_writes_over_no_file_unasked() {
     let workspace = Workspace::new();
     let path = workspace.path("data");
     let lun = format!("lun={}", path.display());
-    let profile = ["vdbench", "--profile", "database", &lun, "size=8m"];
+    let profile = ["vdbench", "-f", "profile:database", &lun, "size=8m"];
     let listed = workspace.fine(&[&profile[..], &["-s"]].concat()).stdout;
     assert_eq!(listed.lines().count(), 39 + 1, "{listed}");
     assert!(listed.contains("RD=small4_large2; I/O rate: Uncontrolled MAX; elapsed=30"));
@@ -367,7 +367,7 @@ fn the_profile_is_listed_and_writes_over_no_file_unasked() {
     let refused = workspace.ends(FAILED, &profile);
     refused.sentence().says("add --force");
     assert_eq!(std::fs::read(&path).unwrap(), b"precious");
-    let without = workspace.dbdyno("vdbench --profile database size=8m -s");
+    let without = workspace.dbdyno("vdbench -f profile:database size=8m -s");
     without.sentence().says("give lun=VALUE");
 }
 
@@ -384,7 +384,7 @@ fn a_device_is_written_over_by_name_alone() {
     let device = device.path().to_str().unwrap();
     let lun = format!("lun={device}");
     let force = format!("--force={device}");
-    let profile = ["--profile", "database", &lun, "size=8m"];
+    let profile = ["-f", "profile:database", &lun, "size=8m"];
     let parameters = format!(
         "sd=sd1,lun={device},openflags=o_direct\nwd=wd1,sd=sd1,rdpct=0\nrd=rd1,wd=wd1,iorate=10,elapsed=2\n"
     );
@@ -431,10 +431,13 @@ fn unsearchable_lists_are_refused_before_any_work() {
     let workspace = Workspace::new();
     let text = "sd=sd1,lun=f,size=1m\nrd=rd1,sd=sd1,iorate=200,elapsed=2\n";
     let file = workspace.file("parm.txt", text);
-    let refused = workspace.ends(FAILED, &["vdbench", "--slo", "fast", "-f", &file]);
+    let refused = workspace.ends(FAILED, &["vdbench", "--find-rate", "fast", "-f", &file]);
     refused.sentence().says("such as p95=50ms");
     let curve = workspace.file("curve.txt", &text.replace("iorate=200", "iorate=curve"));
-    let refused = workspace.ends(FAILED, &["vdbench", "--slo", "p99=1ms", "-f", &curve, "-s"]);
+    let refused = workspace.ends(
+        FAILED,
+        &["vdbench", "--find-rate", "p99=1ms", "-f", &curve, "-s"],
+    );
     refused.sentence().says("cannot be searched");
     assert!(!workspace.path("f").exists(), "nothing was made");
 }

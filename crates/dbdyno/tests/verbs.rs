@@ -20,7 +20,7 @@ fn a_run_is_measured_listed_exported_and_reported() {
     first.stderr.says("run before: 1 of 1 points to measure");
     workspace.measure(TINY, "--repeat 2 --set step.1.jobs=[1,2]");
 
-    let runs = workspace.fine("list runs").stdout;
+    let runs = workspace.fine("runs list").stdout;
     let lines: Vec<Vec<&str>> = runs
         .lines()
         .map(|l| l.split_whitespace().collect())
@@ -54,7 +54,7 @@ fn a_run_is_measured_listed_exported_and_reported() {
 fn every_form_of_export_holds_every_point() {
     let workspace = Workspace::new();
     workspace.measure(TINY, &["--set", "step.jobs=[1, 2]"]);
-    let csv = workspace.fine("export last --format csv").stdout;
+    let csv = workspace.fine("report last --format csv").stdout;
     assert_eq!(csv.lines().count(), 3, "{csv}");
     let heads: Vec<&str> = csv.lines().next().unwrap().split(',').collect();
     for name in [
@@ -65,7 +65,7 @@ fn every_form_of_export_holds_every_point() {
     ] {
         assert!(heads.contains(&name), "{name} is no column of the CSV");
     }
-    let markdown = workspace.fine("export last --format markdown").stdout;
+    let markdown = workspace.fine("report last --format md").stdout;
     let rows = markdown
         .lines()
         .filter(|l| l.starts_with('|') && l.contains("T132"));
@@ -106,11 +106,11 @@ fn a_report_shows_one_run_or_a_comparison() {
 fn a_label_is_not_used_twice() {
     let workspace = Workspace::new();
     workspace.measure(TINY, "--name before");
-    let before = workspace.fine("list runs").stdout;
+    let before = workspace.fine("runs list").stdout;
     let again = workspace.run(TINY, "--name before");
     assert_eq!(again.status, 2, "{}", again.stderr);
     again.sentence().says("\"before\" is taken");
-    assert_eq!(workspace.fine("list runs").stdout, before);
+    assert_eq!(workspace.fine("runs list").stdout, before);
 }
 
 #[test]
@@ -200,34 +200,41 @@ fn default_targets_are_removed_when_the_run_is_complete() {
 #[test]
 fn the_help_lists_every_verb() {
     let workspace = Workspace::new();
-    let help_of = |words: &[&str]| workspace.fine(&[words, &["--help"]].concat()).stdout;
-    let help = help_of(&[]);
+    let help = help_of(&workspace, &[]);
     let verbs = verbs_of(&help);
     assert!(verbs.len() > 10, "{verbs:?}");
     insta::assert_snapshot!("help", help);
-    for verb in verbs {
-        let mut help = help_of(&[&verb]);
-        for below in verbs_of(&help).iter().filter(|name| *name != "help") {
-            help.push_str(&format!(
-                "\n## dbdyno {verb} {below}\n\n{}",
-                help_of(&[&verb, below])
-            ));
-        }
-        insta::assert_snapshot!(format!("help_{verb}"), help);
+    for verb in &verbs {
+        insta::assert_snapshot!(format!("help_{verb}"), whole_help(&workspace, &[verb]));
     }
+}
+
+fn help_of(workspace: &Workspace, words: &[&str]) -> String {
+    workspace.fine(&[words, &["--help"]].concat()).stdout
+}
+
+/// The help of a verb, and of all verbs below it.
+fn whole_help(workspace: &Workspace, words: &[&str]) -> String {
+    let mut help = help_of(workspace, words);
+    for verb in verbs_of(&help).iter().filter(|name| *name != "help") {
+        let below = [words, &[verb]].concat();
+        let head = format!("\n## dbdyno {}\n\n", below.join(" "));
+        help.push_str(&(head + &whole_help(workspace, &below)));
+    }
+    help
 }
 
 #[test]
 fn shells_and_man_know_the_verbs() {
     let workspace = Workspace::new();
     for shell in ["bash", "zsh", "fish"] {
-        let script = workspace.fine(&["completions", shell]).stdout;
+        let script = workspace.fine(&["docs", "completions", shell]).stdout;
         assert!(
             script.contains("vdbench") && script.contains("warehouses"),
             "{shell}"
         );
     }
-    workspace.fine("manual man");
+    workspace.fine("docs man man");
     for (page, says) in [("dbdyno.1", "oltp"), ("dbdyno-oltp-run.1", "think times")] {
         let text = std::fs::read_to_string(workspace.path("man").join(page)).unwrap();
         assert!(text.contains(says), "{page}: {text}");
@@ -280,7 +287,7 @@ fn the_lists_are_complete() {
     assert!(!workspace.archive().exists(), "a list makes no archive");
     assert!(
         workspace
-            .fine("list runs")
+            .fine("runs list")
             .stdout
             .starts_with("no runs yet")
     );

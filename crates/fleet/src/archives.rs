@@ -38,6 +38,17 @@ pub struct Runs {
     pub observer: Observer,
 }
 
+impl Default for Runs {
+    fn default() -> Self {
+        Self {
+            before: "before".to_owned(),
+            after: "after".to_owned(),
+            system: None,
+            observer: Observer::Device,
+        }
+    }
+}
+
 /// Passes on the histograms of both runs: of each repetition one for reads and one for writes, over all its valid
 /// points. Fails if a run is absent, or has no times by operation, or if `take` does.
 pub fn read(
@@ -62,7 +73,8 @@ pub fn read(
 
 fn entries(run: &Run, side: Side, runs: &Runs) -> Result<Vec<Entry>, String> {
     let named = runs.system.clone().or(run.platform.host_name.clone());
-    let system = named.ok_or("does not contain the name of its machine; give one with --system")?;
+    let system =
+        named.ok_or("does not contain the name of its machine; give one as FILE?system=NAME")?;
     let mut repetitions: BTreeMap<u32, Vec<&Point>> = BTreeMap::new();
     for point in run.points.iter().filter(|point| point.valid()) {
         let points = repetitions.entry(point.key.repetition).or_default();
@@ -97,9 +109,9 @@ fn entries(run: &Run, side: Side, runs: &Runs) -> Result<Vec<Entry>, String> {
     if entries.is_empty() {
         let advice = match runs.observer {
             Observer::Device => {
-                "measure it as root, or take the driver's own times with --observer driver"
+                "measure it as root, or take the driver's own times as FILE?observer=driver"
             }
-            Observer::Driver => "take those of the device with --observer device",
+            Observer::Driver => "take those of the device as FILE?observer=device",
         };
         return Err(format!(
             "has no valid point with distributions of reads or writes; {advice}"

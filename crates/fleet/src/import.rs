@@ -8,13 +8,9 @@ use crate::archives::{self, Runs};
 use crate::csv;
 use crate::entry::Entry;
 use crate::error::FleetError;
-use crate::source::{digest, files, hexadecimal, is_archive};
+use crate::source::{digest, hexadecimal, is_archive};
+use crate::sources::{Source, files};
 use crate::store::Store;
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Options {
-    pub runs: Runs,
-}
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
@@ -46,17 +42,17 @@ impl Imported {
 
 /// Adds files, and those of folders, to a fleet. The first error leaves the fleet unchanged. A file whose content was
 /// imported before is skipped. Fails with the mistake in a file, or in the location of the fleet.
-pub fn import(store: &Store, named: &[PathBuf], options: &Options) -> Result<Imported, FleetError> {
+pub fn import(store: &Store, named: &[Source]) -> Result<Imported, FleetError> {
     let files = files(named)?;
     store.change(|| {
         let mut imported = Imported { files: Vec::new() };
-        for file in files {
-            let outcome = if is_archive(&file)? {
-                add_archive(store, &file, &options.runs)?
+        for Source { path, runs } in files {
+            let outcome = if is_archive(&path)? {
+                add_archive(store, &path, &runs)?
             } else {
-                add_csv(store, &file)?
+                add_csv(store, &path)?
             };
-            imported.files.push((file, outcome));
+            imported.files.push((path, outcome));
         }
         store.refuse_twice()?;
         Ok(imported)

@@ -11,11 +11,12 @@ mod entry;
 mod error;
 mod import;
 mod source;
+mod sources;
 mod store;
 
 pub use archives::{Observer, Runs};
 pub use entry::{BUCKETS_MAX, COUNT_MAX};
 pub use error::FleetError;
-pub use import::{Imported, Options, Outcome, import};
-pub use source::FILES_MAX;
+pub use import::{Imported, Outcome, import};
+pub use sources::{FILES_MAX, Source};
 pub use store::Store;

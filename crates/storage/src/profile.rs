@@ -1,6 +1,9 @@
 //! Parameter files that come with dbdyno.
 
-use std::path::PathBuf;
+use std::path::Path;
+
+/// Beginning of the name of a file that is a profile.
+const SCHEME: &str = "profile:";
 
 const PROFILES: &[(&str, &str)] = &[
     ("database", include_str!("../profiles/database.txt")),
@@ -15,23 +18,21 @@ pub struct UnknownProfile {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Profile {
-    name: &'static str,
     text: &'static str,
 }
 
 impl Profile {
-    pub fn named(name: &str) -> Result<Self, UnknownProfile> {
+    /// The profile that a parameter file `profile:NAME` means; `None` for a file of its user.
+    pub fn of(file: &Path) -> Result<Option<Self>, UnknownProfile> {
+        let Some(name) = file.to_str().and_then(|file| file.strip_prefix(SCHEME)) else {
+            return Ok(None);
+        };
         let found = PROFILES.iter().find(|(known, _)| *known == name);
-        found
-            .map(|(name, text)| Self { name, text })
-            .ok_or_else(|| UnknownProfile {
-                name: name.to_owned(),
-            })
-    }
-
-    #[must_use]
-    pub fn path(self) -> PathBuf {
-        PathBuf::from(format!("profile {}", self.name))
+        let unknown = || UnknownProfile {
+            name: name.to_owned(),
+        };
+        let (_, text) = found.ok_or_else(unknown)?;
+        Ok(Some(Self { text }))
     }
 
     #[must_use]

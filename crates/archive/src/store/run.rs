@@ -23,7 +23,7 @@ pub struct NewRun {
     pub planned: Vec<PointKey>,
 }
 
-/// One line of `list runs`.
+/// One line of `runs list`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunSummary {
     pub id: i64,

@@ -1,12 +1,13 @@
 //! `dbdyno check`: a database's version, its user's rights, gaps of a run on it, and on request its conformance and the correctness of
-//! measurements.
+//! measurements; or the inventory of a machine.
 
+mod inventory;
 mod machine;
 mod method;
 mod show;
 mod suite;
 
-use std::path::Path;
+use std::path::PathBuf;
 
 use anyhow::Result;
 use host::inventory::Stated;
@@ -14,16 +15,26 @@ use lab::LabError;
 
 use crate::arguments::check::CheckArguments;
 use crate::console::say;
-use crate::exit::Status;
+use crate::exit::{Status, invalid};
 use crate::output;
 use machine::Machine;
 use method::Method;
 use show::Checked;
 use suite::Carried;
 
-pub fn check(arguments: &CheckArguments) -> Result<Status> {
+pub fn check(arguments: &CheckArguments, archive: &Option<PathBuf>) -> Result<Status> {
+    if let Some(root) = &arguments.inventory {
+        let text = inventory::show(arguments, root, archive)?;
+        deliver(&text, arguments)?;
+        return Ok(Status::Fine);
+    }
+    if arguments.needs_inventory() {
+        return invalid(
+            "--against and --platform are for the inventory of a machine; add --inventory",
+        );
+    }
     let permission = &arguments.permission;
-    let url = arguments.target.url()?;
+    let url = arguments.target.of("check")?.url()?;
     let url = permission
         .share(std::slice::from_ref(&url))?
         .pop()
@@ -32,14 +43,15 @@ pub fn check(arguments: &CheckArguments) -> Result<Status> {
     let found = engine.inspect(&url).map_err(LabError::from)?;
     let machine = Machine::of(&url, &arguments.server, &found)?;
     // A database that a run refuses would fail the suite for the same reasons.
-    let suite = if arguments.engine && found.is_fit() {
+    let suite = if arguments.compatibility && found.is_fit() {
         Some(Carried::out(&url, permission)?)
     } else {
         None
     };
-    let method = if arguments.method && found.is_fit() {
+    let method = if arguments.self_test && found.is_fit() {
         let host = super::server_host(&arguments.server, &Stated::default())?;
-        match Method::of(&url, &found, arguments.seconds, &host, permission)? {
+        let seconds = arguments.time.as_secs_f64();
+        match Method::of(&url, &found, seconds, &host, permission)? {
             None => return Ok(interrupted()),
             method => method,
         }
@@ -56,18 +68,12 @@ pub fn check(arguments: &CheckArguments) -> Result<Status> {
         suite,
         method,
     };
-    let is_json_file = |path: &Path| path.extension().is_some_and(|end| end == "json");
-    let is_json =
-        arguments.format.is_json() || arguments.output.as_deref().is_some_and(is_json_file);
-    let text = if is_json {
+    let text = if arguments.is_json() {
         checked.json()?
     } else {
         checked.text()
     };
-    match &arguments.output {
-        Some(path) => output::write(path, &text, "result", "--output")?,
-        None => super::print(&text)?,
-    }
+    deliver(&text, arguments)?;
     Ok(if is_sound {
         Status::Fine
     } else {
@@ -75,7 +81,16 @@ pub fn check(arguments: &CheckArguments) -> Result<Status> {
     })
 }
 
+/// Prints a result, or writes it to the file of -o.
+fn deliver(text: &str, arguments: &CheckArguments) -> Result<()> {
+    match &arguments.output {
+        Some(path) => output::write(path, text, "result", "--output"),
+        None if arguments.is_json() => super::print_json(text),
+        None => super::print(text),
+    }
+}
+
 fn interrupted() -> Status {
-    say("dbdyno: interrupted; what --method created was removed");
+    say("dbdyno: interrupted; what --self-test created was removed");
     Status::Interrupted
 }

@@ -1,10 +1,9 @@
-//! `dbdyno list`: tests, plans, studies, engines, references and runs.
+//! `dbdyno list`: tests, plans, studies, engines and references.
 
 use std::fmt::Write;
-use std::path::PathBuf;
 
 use anyhow::Result;
-use archive::{Archive, RunState, RunSummary, TargetRecord, reference};
+use archive::reference;
 use clap::ValueEnum;
 use engine::Reach;
 use lab::Plan;
@@ -15,14 +14,8 @@ use super::{plan_text, print};
 use crate::arguments::study::Size;
 use crate::arguments::{ListArguments, Listing};
 use crate::exit::{Status, invalid};
-use crate::locations;
 
-pub fn list(arguments: &ListArguments, archive: &Option<PathBuf>) -> Result<Status> {
-    let is_filtered = [&arguments.plan, &arguments.target, &arguments.since];
-    let is_filtered = is_filtered.iter().any(|filter| filter.is_some());
-    if is_filtered && !matches!(arguments.what, Listing::Runs) {
-        return invalid("--plan, --target and --since are for `dbdyno list runs`");
-    }
+pub fn list(arguments: &ListArguments) -> Result<Status> {
     if arguments.name.is_some() && !matches!(arguments.what, Listing::References) {
         return invalid("only references can be listed by name: `dbdyno list references NAME`");
     }
@@ -35,7 +28,6 @@ pub fn list(arguments: &ListArguments, archive: &Option<PathBuf>) -> Result<Stat
             Some(name) => report::published(&reference::load(name)?),
             None => references()?,
         },
-        Listing::Runs => runs(arguments, archive)?,
     };
     print(&text)?;
     Ok(Status::Fine)
@@ -151,63 +143,7 @@ fn references() -> Result<String> {
     Ok(columns(&rows))
 }
 
-fn runs(arguments: &ListArguments, archive: &Option<PathBuf>) -> Result<String> {
-    let path = locations::archive(archive)?;
-    let header = [
-        "id", "label", "plan", "state", "points", "valid", "started", "targets", "remarks",
-    ]
-    .map(String::from);
-    let mut rows = vec![header];
-    if !path.exists() {
-        return Ok(format!(
-            "no runs yet: there is no archive {}\n",
-            path.display()
-        ));
-    }
-    let runs = Archive::open_read_only(&path)?.list_runs()?;
-    for run in runs.into_iter().filter(|run| is_wanted(run, arguments)) {
-        let targets: Vec<String> = run.targets.into_iter().map(|t| t.name).collect();
-        let measured_as = run.renamed_from.map(|label| format!("measured as {label}"));
-        let remarks = measured_as.into_iter().chain(run.note);
-        rows.push([
-            run.id.to_string(),
-            run.label,
-            run.plan_name,
-            match run.state {
-                RunState::Running => "running or killed".into(),
-                RunState::Interrupted => "interrupted".into(),
-                RunState::Complete => "complete".into(),
-            },
-            format!("{}/{}", run.points_finished, run.points_planned),
-            if run.valid { "yes" } else { "no" }.into(),
-            run.started_at,
-            targets.join(", "),
-            remarks.collect::<Vec<_>>().join("; ").replace('\n', " "),
-        ]);
-    }
-    Ok(columns(&rows))
-}
-
-fn is_wanted(run: &RunSummary, arguments: &ListArguments) -> bool {
-    let is_of_plan = arguments
-        .plan
-        .as_ref()
-        .is_none_or(|plan| run.plan_name == *plan);
-    let is_later = arguments
-        .since
-        .as_ref()
-        .is_none_or(|since| run.started_at >= *since);
-    let is_on = |target: &TargetRecord, wanted: &str| {
-        let later_node = format!(" {wanted}");
-        target.name == wanted || target.url.starts_with(wanted) || target.url.contains(&later_node)
-    };
-    let wanted = arguments.target.as_ref();
-    is_of_plan
-        && is_later
-        && wanted.is_none_or(|wanted| run.targets.iter().any(|target| is_on(target, wanted)))
-}
-
-fn columns<const N: usize>(rows: &[[String; N]]) -> String {
+pub(super) fn columns<const N: usize>(rows: &[[String; N]]) -> String {
     let width = |column: usize| {
         rows.iter()
             .map(|r| r[column].chars().count())

@@ -3,31 +3,21 @@
 use std::path::PathBuf;
 
 use anyhow::Result;
-use archive::Archive;
 use toml::{Table, Value};
 
 use super::plan_text::{number, table};
 use super::requests::{PlanSource, RunRequest};
-use super::{run, twin};
+use super::run;
 use crate::arguments::MeasureOptions;
 use crate::arguments::observe::ObserveArguments;
 use crate::exit::Status;
-use crate::locations;
 
 const PLAN: &str = "observe";
 
 pub fn observe(options: &ObserveArguments, archive: &Option<PathBuf>) -> Result<Status> {
-    // An unusable file is reported before the observation.
-    if let Some(path) = &options.plan {
-        twin::check_place(path)?;
-    }
-    if let Some((name, path)) = options.of.as_ref().zip(options.plan.as_ref()) {
-        let archive = Archive::open_read_only(locations::archive(archive)?)?;
-        return twin::write(&archive.load_run(&name.parse()?)?, path).map(|()| Status::Fine);
-    }
     let request = RunRequest {
         plan: PlanSource::Text(plan(options).to_string()),
-        targets: options.target.iter().cloned().collect(),
+        targets: vec![options.target.of(PLAN)?],
         options: MeasureOptions {
             name: options.name.clone(),
             // An observation draws nothing at random.
@@ -38,22 +28,14 @@ pub fn observe(options: &ObserveArguments, archive: &Option<PathBuf>) -> Result<
         },
         ..RunRequest::default()
     };
-    let run = run::carry_out(&request, archive)?;
-    let status = run::show(&run)?;
-    match &options.plan {
-        Some(path) => twin::write_beside(&run, path, status),
-        None => Ok(status),
-    }
+    run::run(&request, archive)
 }
 
 fn plan(options: &ObserveArguments) -> Table {
-    let observe = table([
-        ("sql", options.no_sql.then(|| false.into())),
-        ("lines", Some(number(options.lines))),
-    ]);
+    let observe = table([("sql", options.no_sql.then(|| false.into()))]);
     let step = table([
         ("use", Some("observe".into())),
-        ("seconds", Some(options.length.as_secs_f64().into())),
+        ("seconds", Some(options.time.as_secs_f64().into())),
         ("observe", Some(observe.into())),
     ]);
     table([

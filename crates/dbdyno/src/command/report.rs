@@ -1,71 +1,59 @@
-//! `dbdyno report`: a run, or a study, as one HTML page.
+//! `dbdyno report`: a run as a page, as text or data, against limits, as a replay, or as a plan.
+
+mod data;
+mod limits;
+mod page;
+mod plan;
+mod replay;
 
 use std::path::PathBuf;
-use std::time::SystemTime;
 
 use anyhow::Result;
-use archive::Run;
-use archive::reference::{self, Reference};
-use report::{Against, HtmlOptions};
 
-use super::{array, load_run, load_run_or_study, prices};
-use crate::arguments::ReportArguments;
-use crate::exit::Status;
+use super::{load_run, print_run, terminal_columns};
+use crate::arguments::{Format, ReportArguments};
+use crate::exit::{Status, invalid};
 use crate::output;
 
-/// A comparison for the report, with the owner of its data.
-enum Comparison {
-    Run(Box<Run>),
-    Reference(Box<Reference>),
-}
-
-/// The reported run, with the other sides of its study if a study was named: for two sides B, compared with A.
-fn run_of_page(name: &str, archive: &Option<PathBuf>) -> Result<(Run, Vec<Run>)> {
-    let mut runs = load_run_or_study(name, archive)?;
-    let at = match runs.len() {
-        2 => 1,
-        _ => 0,
-    };
-    Ok((runs.remove(at), runs))
-}
-
 pub fn report(arguments: &ReportArguments, archive: &Option<PathBuf>) -> Result<Status> {
-    let (mut run, sides) = run_of_page(&arguments.run, archive)?;
-    let sides = sides
-        .into_iter()
-        .map(|run| Ok(Comparison::Run(Box::new(run))));
-    let named = arguments.against.iter().map(|name| {
-        Ok(match name.strip_prefix("ref:") {
-            Some(name) => Comparison::Reference(Box::new(reference::load(name)?)),
-            None => Comparison::Run(Box::new(load_run(name, archive)?)),
-        })
-    });
-    let mut compared = sides.chain(named).collect::<Result<Vec<_>>>()?;
-    let others = compared.iter_mut().filter_map(|other| match other {
-        Comparison::Run(other) => Some(other.as_mut()),
-        Comparison::Reference(_) => None,
-    });
-    let mut runs: Vec<&mut Run> = std::iter::once(&mut run).chain(others).collect();
-    array::attach(&arguments.array, &mut runs)?;
-    let against: Vec<Against<'_>> = compared
-        .iter()
-        .map(|b| match b {
-            Comparison::Run(run) => Against::Run(run),
-            Comparison::Reference(reference) => Against::Reference(reference),
-        })
-        .collect();
-    let others = compared.iter().filter_map(|other| match other {
-        Comparison::Run(other) => Some(other.as_ref()),
-        Comparison::Reference(_) => None,
-    });
-    let priced: Vec<&Run> = std::iter::once(&run).chain(others).collect();
-    let options = HtmlOptions {
-        title: None,
-        prices: prices::load(&arguments.prices, &priced)?,
-        generated_at: Some(host::clock::rfc3339(SystemTime::now())),
-        ..HtmlOptions::default()
-    };
-    let page = report::html(&run, &against, &options);
-    output::write_and_tell(&arguments.output, &page, "report", "-o")?;
+    let format = arguments.format();
+    if let Some(file) = &arguments.limits {
+        return limits::judge(arguments, file, format, archive);
+    }
+    if let Some(speed) = arguments.replay {
+        let at = arguments.live.unwrap_or_default();
+        return replay::replay(&load_run(&arguments.run, archive)?, speed, at);
+    }
+    if !matches!(format, Format::Html | Format::Json) && !arguments.prices.is_empty() {
+        return invalid(
+            "--prices needs --format html or json: other formats have no place for prices",
+        );
+    }
+    if format == Format::Html {
+        return page::write(arguments, archive);
+    }
+    for (option, values) in [
+        ("--against", &arguments.against),
+        ("--array", &arguments.array),
+    ] {
+        if !values.is_empty() {
+            return invalid(format!(
+                "{option} is for the page; leave out --format, or use --format html"
+            ));
+        }
+    }
+    if format == Format::Junit {
+        return invalid("--format junit needs the limits: add --limits FILE.toml");
+    }
+    let run = load_run(&arguments.run, archive)?;
+    match (format, &arguments.output) {
+        (Format::Plan, file) => plan::write(&run, file.as_deref())?,
+        (Format::Text, None) => print_run(&run)?,
+        (Format::Text, Some(file)) => {
+            let text = ::report::terminal(&run, &[], terminal_columns(), false);
+            output::write_and_tell(file, &text, "report", "-o")?;
+        }
+        (format, file) => data::write(&run, format, &arguments.prices, file.as_deref())?,
+    }
     Ok(Status::Fine)
 }

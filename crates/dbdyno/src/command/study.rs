@@ -95,6 +95,6 @@ fn begun(name: &str, archive: &Path) -> Result<(BuiltIn, Run)> {
         }
     }
     invalid(format!(
-        "no study was begun as {name}; `dbdyno list runs` shows the runs of each"
+        "no study was begun as {name}; `dbdyno runs list` shows the runs of each"
     ))
 }

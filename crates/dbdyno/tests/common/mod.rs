@@ -267,7 +267,7 @@ impl Workspace {
 
     /// The JSON export of a run, checked against the published schema.
     pub fn export(&self, run: &str) -> Value {
-        let exported = self.json(&["export", run, "--format", "json"]);
+        let exported = self.json(&["report", run, "--format", "json"]);
         assert_eq!(schema_errors(&exported), Vec::<String>::new());
         exported
     }

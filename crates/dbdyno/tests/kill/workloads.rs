@@ -181,7 +181,7 @@ fn kill_and_resume(number: u64, case: &Case) {
 
 /// The runs by label. A study enters its later runs when it comes to them.
 fn runs(workspace: &Workspace) -> BTreeMap<String, Value> {
-    let list = workspace.fine(&["list", "runs"]).stdout;
+    let list = workspace.fine(&["runs", "list"]).stdout;
     let labels = list
         .lines()
         .skip(1)

@@ -1,4 +1,4 @@
-//! `dbdyno check --method` on databases of every engine: the invariants hold, a target that loses acknowledged rows is found, and nothing
+//! `dbdyno check --self-test` on databases of every engine: the invariants hold, a target that loses acknowledged rows is found, and nothing
 //! is left behind.
 
 use std::process::{Child, Stdio};
@@ -14,12 +14,12 @@ use testing::Says;
 
 /// Points short enough for a check of one minute. Statistical invariants may then be undecided, but are not violated: that is less likely
 /// than one in 1,000,000 on any machine.
-const SHORT: [&str; 6] = ["--method", "--yes", "--format", "json", "--seconds", "0.1"];
+const SHORT: [&str; 6] = ["--self-test", "--yes", "--format", "json", "--time", "0.1"];
 const NOT_LEFT: &str = "SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'dbdyno%'";
 
 /// Result of the check on a database, without a time limit because a busy machine is no fault.
 fn method(workspace: &Workspace, url: &str) -> (Ended, Value) {
-    let mut command = workspace.command(&[&["check", "--target", url], &SHORT[..]].concat());
+    let mut command = workspace.command(&[&["check", url], &SHORT[..]].concat());
     let ended = Ended::of(command.output().unwrap());
     let found = ended.json();
     let method = found["method"].clone();
@@ -121,7 +121,7 @@ const FORGETFUL: &str = "CREATE RULE forgets AS ON INSERT TO dbdyno_check.dbdyno
 /// A check in the background whose tables exist.
 fn begun(workspace: &Workspace, server: &LocalServer) -> Child {
     let url = postgres::url(server, "dbdyno");
-    let mut command = workspace.command(&[&["check", "--target", &url], &SHORT[..]].concat());
+    let mut command = workspace.command(&[&["check", &url], &SHORT[..]].concat());
     let command = command.stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = command.spawn().unwrap();
     while postgres::psql(server, LEDGER) != "1" {
@@ -159,18 +159,18 @@ fn a_server_that_loses_acknowledged_rows_is_found() {
 fn nothing_begins_without_consent_or_in_somebodys_schema() {
     let (server, workspace) = (postgres::server(""), Workspace::new());
     let url = postgres::url(&server, "dbdyno");
-    let ended = workspace.ends(2, &["check", "--target", &url, "--method"]);
+    let ended = workspace.ends(2, &["check", &url, "--self-test"]);
     ended
         .sentence()
         .says("creates tables in the schema \"dbdyno_check\"");
     assert_eq!(postgres::psql(&server, NOT_LEFT), "0");
     postgres::psql(&server, "CREATE SCHEMA dbdyno_check");
-    let ended = workspace.ends(1, &["check", "--target", &url, "--method", "--yes"]);
+    let ended = workspace.ends(1, &["check", &url, "--self-test", "--yes"]);
     ended
         .sentence()
         .says("already exists and was not created by dbdyno");
-    workspace.ends(2, &["check", "--target", &url, "--seconds", "1"]);
-    let ended = workspace.ends(2, "check --target mock: --method --yes");
+    workspace.ends(2, &["check", &url, "--time", "1"]);
+    let ended = workspace.ends(2, "check mock: --self-test --yes");
     ended
         .sentence()
         .says("nothing to measure there: mock is not a database");
@@ -196,6 +196,6 @@ fn a_check_leaves_nothing_after_any_end() {
         sleep(Duration::from_millis(20));
     }
     let url = postgres::url(&server, "dbdyno");
-    workspace.fine(&["check", "--target", &url, "--engine", "--yes"]);
+    workspace.fine(&["check", &url, "--compatibility", "--yes"]);
     assert_eq!(postgres::psql(&server, NOT_LEFT), "0");
 }

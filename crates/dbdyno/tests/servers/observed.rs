@@ -68,7 +68,7 @@ pub fn until(mut is_so: impl FnMut() -> bool) {
 }
 
 fn observe(workspace: &Workspace, url: &str, more: &[&str]) -> Value {
-    let options = ["observe", "--target", url, "--for", "1s", "--name", "seen"];
+    let options = ["observe", url, "--time", "1s", "--name", "seen"];
     workspace.fine(&[&options[..], more].concat());
     points(&workspace.export("seen"))[0].clone()
 }
@@ -261,7 +261,7 @@ fn targets_without_other_sessions_are_refused_before_any_change() {
             "not between 1 s and 24 h",
         ),
     ] {
-        let ended = workspace.dbdyno(&["observe", "--target", target, "--for", length]);
+        let ended = workspace.dbdyno(&["observe", target, "--time", length]);
         assert_eq!(ended.status, status, "{target}: {}", ended.stderr);
         assert!(ended.stderr.contains(sentence), "{}", ended.stderr);
     }

@@ -33,7 +33,7 @@ pub fn snapshots(file: &Path) -> Vec<Snapshot> {
 pub fn assert_one_less(workspace: &Workspace, url: &str) {
     let file = workspace.path("events.jsonl");
     let events_file = file.to_str().unwrap();
-    let options = ["observe", "--target", url, "--for", "2s", "--name", "later"];
+    let options = ["observe", url, "--time", "2s", "--name", "later"];
     workspace.fine(&[&options[..], &["--events", events_file]].concat());
     let waits: Vec<_> = snapshots(&file).into_iter().flat_map(|s| s.waits).collect();
     let locks = waits
@@ -58,7 +58,7 @@ pub fn assert_one_less(workspace: &Workspace, url: &str) {
     };
     let judged = |run: &str, limits: &str| {
         let limits = workspace.file("limits.toml", limits);
-        workspace.dbdyno(&["judge", run, "--sla", &limits])
+        workspace.dbdyno(&["report", run, "--limits", &limits])
     };
     let sessions = limit("active_sessions_mean", 2.5) + &limit("waiting_sessions_mean", 3.5);
     let missed = judged("seen", &sessions);
@@ -84,7 +84,7 @@ fn a_stopped_server_is_left_alone_and_reported() {
     let file = workspace.path("events.jsonl");
     let url = postgres::url(&server, server.superuser());
     let mut running = workspace.command(&words(
-        "observe --target {} --for 8s --name stood --events {}",
+        "observe {} --time 8s --name stood --events {}",
         &[&url, file.to_str().unwrap()],
     ));
     let mut running = running.spawn().unwrap();

@@ -82,8 +82,8 @@ fn fit(plan: &Path) -> Fit {
 /// Observes a busy server; returns the fit of the written plan.
 fn observe(workspace: &Workspace, url: &str, name: &str) -> Fit {
     let file = format!("{name}.toml");
-    let options = ["observe", "--target", url, "--for", "3s", "--name", name];
-    let ended = workspace.fine(&[&options[..], &["--plan", &file]].concat());
+    workspace.fine(&["observe", url, "--time", "3s", "--name", name]);
+    let ended = workspace.fine(&["report", name, "--format", "plan", "-o", &file]);
     assert!(ended.stdout.contains("holds within"), "{}", ended.stdout);
     let fit = fit(&workspace.path(&file));
     assert!(fit.contains_key("rows updated"), "{fit:?}");
@@ -203,13 +203,14 @@ fn a_twin_of_pgbench_does_the_same_in_a_transaction() {
         "load",
     );
     drop(clients);
-    // The plan of an archived observation is the same, and replaces its file; another user's file stays.
+    // The same plan goes to standard output, and replaces its file; another user's file stays.
     let text = workspace.text("load.toml");
-    workspace.fine("observe --of load --plan load.toml");
+    assert_eq!(workspace.fine("report load --format plan").stdout, text);
+    workspace.fine("report load --format plan -o load.toml");
     assert_eq!(workspace.text("load.toml"), text);
     assert!(!text.contains("pgbench"), "{text}");
     workspace.file("own.toml", "precious = true\n");
-    let ended = workspace.ends(1, "observe --of load --plan own.toml");
+    let ended = workspace.ends(1, "report load --format plan -o own.toml");
     ended.sentence().says("was not written by dbdyno");
     assert_eq!(workspace.text("own.toml"), "precious = true\n");
     drop(server);
@@ -269,10 +270,9 @@ fn a_twin_of_sysbench_does_the_same_in_a_transaction() {
 fn of_a_database_at_rest_there_is_no_twin() {
     let (server, workspace) = (mysql::server(""), Workspace::new());
     let url = mysql::url(&server, server.superuser());
-    let options = ["observe", "--target", &url, "--for", "1s", "--name", "rest"];
-    let ended = workspace.ends(3, &[&options[..], &["--plan", "rest.toml"]].concat());
-    ended.stderr.says("no plan was written");
+    workspace.fine(&["observe", &url, "--time", "1s", "--name", "rest"]);
+    let ended = workspace.ends(2, "report rest --format plan -o rest.toml");
+    ended.sentence().says("observe it while it is at work");
     assert!(!workspace.path("rest.toml").exists());
-    workspace.ends(2, "observe --of rest --plan rest.toml");
     assert_eq!(points(&workspace.export("rest")).len(), 1);
 }

@@ -13,7 +13,7 @@ pub enum LayoutError {
     #[error("there is no layout \"{name}\" and no such file; built in are {known}")]
     Unknown { name: String, known: String },
     #[error(
-        "layout {0} is made already; remove it with `dbdyno layout remove {0}`, or use it as it is"
+        "layout {0} is made already; remove it with `dbdyno storage layout remove {0}`, or use it as it is"
     )]
     There(String),
     #[error("layout {0} is not made")]

@@ -1,4 +1,4 @@
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use storage::language::{CommandLine, Variable, script};
 use storage::profile::Profile;
@@ -14,7 +14,10 @@ fn runs(profile: &str, size: &str) -> Vec<Run> {
         variables: vec![variable("lun", "/d/f"), variable("size", size)],
         ..CommandLine::default()
     };
-    let text = Profile::named(profile).unwrap().text();
+    let text = Profile::of(Path::new(&format!("profile:{profile}")))
+        .unwrap()
+        .unwrap()
+        .text();
     script(&command, &|_| Ok(text.to_owned())).unwrap().runs
 }
 
@@ -103,7 +106,9 @@ fn mixed_runs_are_those_of_the_published_study() {
 
 #[test]
 fn a_profile_that_is_not_there_is_named_with_those_that_are() {
-    let error = Profile::named("elsewhere").unwrap_err().to_string();
+    let error = Profile::of(Path::new("profile:elsewhere"))
+        .unwrap_err()
+        .to_string();
     assert_eq!(
         error,
         "there is no profile elsewhere; available: database, mixed"

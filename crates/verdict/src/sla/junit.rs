@@ -16,7 +16,7 @@ pub fn junit(run: &Run, judgement: &Judgement) -> String {
         judgement.unjudged() + usize::from(!judgement.sound())
     );
     let mut xml = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
-    xml.push_str(&format!("<testsuites name=\"dbdyno judge\" {counts}>\n"));
+    xml.push_str(&format!("<testsuites name=\"dbdyno\" {counts}>\n"));
     xml.push_str(&format!(
         "  <testsuite name=\"{name}\" {counts} skipped=\"0\" timestamp=\"{}\">\n",
         attribute(&run.started_at)

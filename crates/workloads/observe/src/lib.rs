@@ -32,7 +32,7 @@ use lab::{Agenda, Ground, Measure, Nodes, Result, RunContext, Sessions, Step, Wo
 
 use code::{CODE, DEFINITION, TITLE};
 use step::ObserveStep;
-pub use step::{LINES_DEFAULT, SECONDS_MAX, SECONDS_MIN};
+pub use step::{SECONDS_MAX, SECONDS_MIN};
 
 pub struct Observations;
 

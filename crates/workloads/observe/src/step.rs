@@ -18,7 +18,7 @@ pub(super) const TABLE: TableKind = TableKind {
 /// Counters of servers are up to a second late, and a day fits on a page.
 pub const SECONDS_MIN: f64 = 1.0;
 pub const SECONDS_MAX: f64 = 86_400.0;
-pub const LINES_DEFAULT: u32 = 10;
+const LINES_DEFAULT: u32 = 10;
 const LINES_MAX: u32 = 200;
 
 /// Detail of the stored tables; `seconds` of the step is the duration.

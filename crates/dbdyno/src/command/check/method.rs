@@ -161,11 +161,11 @@ fn agree(
     let (words, users) = (workspace.words(), parameters.users);
     permission.agree(
         &format!(
-            "--method loads the database for about {} min with up to {users} sessions, and creates tables in {words} and \
+            "--self-test loads the database for about {} min with up to {users} sessions, and creates tables in {words} and \
              drops them",
             minutes.ceil()
         ),
-        "leave out --method",
+        "leave out --self-test",
     )?;
     let mut workloads = registry(library.clone());
     let mut plan = Plan::parse(&workloads, &plan::text(parameters), &[])?;
@@ -237,7 +237,7 @@ impl Bench<'_> {
         if run.points.is_empty() {
             let missing = run.missing.first().map(|it| it.reason.to_string());
             let why = missing.unwrap_or_default();
-            let sentence = format!("--method has nothing to measure there: {why}; leave it out");
+            let sentence = format!("--self-test has nothing to measure there: {why}; leave it out");
             return invalid(sentence);
         }
         let slices = mock_in_slices(files.path(), &library)?;

@@ -19,8 +19,8 @@ impl Carried {
         let suite = Suite::beside(engines::all(), url)?;
         let location = suite.place();
         permission.agree(
-            &format!("--engine creates tables in {location} and drops them"),
-            "leave out --engine",
+            &format!("--compatibility creates tables in {location} and drops them"),
+            "leave out --compatibility",
         )?;
         let results = suite.run(|name| tracing::info!("check: {name}"))?;
         Ok(Self { location, results })

@@ -13,9 +13,9 @@ use super::request::{StudyRequest, common};
 use super::sides;
 use crate::arguments::study::Size;
 use crate::arguments::{SecretText, urls};
-use crate::command::layout::{data_path, lacking, left, url};
 use crate::command::requests::{AbRequest, SideRequest};
 use crate::command::sides_of;
+use crate::command::storage::layout::{data_path, lacking, left, url};
 use crate::console::say;
 use crate::exit::{InvalidInput, Status, invalid};
 

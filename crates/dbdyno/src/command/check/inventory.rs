@@ -1,4 +1,4 @@
-//! `dbdyno host`: the machine's inventory, compared with published advice.
+//! The inventory of a machine, compared with published advice.
 
 use std::path::{Path, PathBuf};
 
@@ -9,25 +9,28 @@ use host::inventory::{
 use host::lint::{findings, lint};
 use host::{Remote, SshAddress};
 
-use super::{load_run, print, print_json};
-use crate::arguments::HostArguments;
-use crate::exit::{InvalidInput, Status, invalid};
+use crate::arguments::check::CheckArguments;
+use crate::command::{load_run, stated};
+use crate::exit::{InvalidInput, invalid};
 
 /// A longer file is no inventory.
 const FILE_BYTES_MAX: u64 = 64 << 20;
 
-pub fn host(arguments: &HostArguments, archive: &Option<PathBuf>) -> Result<Status> {
-    let stated = super::stated(arguments.platform.as_deref())?;
-    let remote = match &arguments.ssh {
+/// The inventory of the machine with these directories, or of the one that is named with its address.
+pub(super) fn show(
+    arguments: &CheckArguments,
+    root: &Path,
+    archive: &Option<PathBuf>,
+) -> Result<String> {
+    let stated = stated(arguments.platform.as_deref())?;
+    let remote = match &arguments.server.ssh {
         Some(text) => {
             let address = SshAddress::parse(text)?;
             Some(Remote::connect(&address)?)
         }
         None => None,
     };
-    let root = remote
-        .as_ref()
-        .map_or(arguments.root.as_path(), Remote::root);
+    let root = remote.as_ref().map_or(root, Remote::root);
     let found = inventory(root)?;
     let document = Document { found, stated };
     let changed = match &arguments.against {
@@ -35,9 +38,8 @@ pub fn host(arguments: &HostArguments, archive: &Option<PathBuf>) -> Result<Stat
         None => None,
     };
     let lint = lint(&document.found, &document.stated);
-    if arguments.format.is_json() {
-        print_json(&document.to_json(&lint, changed.as_deref()))?;
-        return Ok(Status::Fine);
+    if arguments.is_json() {
+        return Ok(document.to_json(&lint, changed.as_deref()));
     }
     let mut text = sections(&document.found);
     text.push_str(&stated_section(&document.stated));
@@ -46,8 +48,7 @@ pub fn host(arguments: &HostArguments, archive: &Option<PathBuf>) -> Result<Stat
         text.push('\n');
     }
     text.push_str(&findings(&lint));
-    print(&text)?;
-    Ok(Status::Fine)
+    Ok(text)
 }
 
 /// An inventory is compared completely, a run by its basic facts.
@@ -64,7 +65,7 @@ fn changed(
     }
     if name.ends_with(".json") {
         return invalid(format!(
-            "there is no file {name}; create one with `dbdyno host --format json`, or name a run"
+            "there is no file {name}; create one with `dbdyno check --inventory --format json`, or name a run"
         ));
     }
     let run = load_run(name, archive)?;
@@ -74,7 +75,7 @@ fn changed(
 fn read(path: &Path) -> Result<String> {
     let unreadable = |what: String| {
         InvalidInput(format!(
-            "{} cannot be read ({what}); use a file that `dbdyno host --format json` wrote",
+            "{} cannot be read ({what}); use a file that `dbdyno check --inventory --format json` wrote",
             path.display()
         ))
     };

@@ -1,4 +1,4 @@
-//! `dbdyno vdbench`: execution of parameter files.
+//! `dbdyno storage vdbench`: execution of parameter files.
 
 mod devices;
 mod keep;
@@ -22,8 +22,8 @@ use storage::pages::{Pages, folder};
 use storage::profile::Profile;
 use storage::run::Run;
 
-use super::print;
 use crate::arguments::VdbenchArguments;
+use crate::command::print;
 use crate::console::say;
 use crate::exit::{self, Status};
 use crate::locations;
@@ -43,13 +43,16 @@ pub fn vdbench(command_line: &VdbenchArguments, archive: &Option<PathBuf>) -> St
 }
 
 fn carry_out(arguments: &VdbenchArguments, archive: &Option<PathBuf>) -> Result<Status> {
-    let profile = arguments.profile.as_deref().map(Profile::named);
-    let profile = profile.transpose()?;
-    let mut command_line = command_line(&options(arguments, profile))?;
-    if profile.is_some() {
+    let mut command_line = command_line(&arguments.options)?;
+    let profiles = (command_line.files.iter()).map(|file| Profile::of(file));
+    let has_profile = profiles
+        .collect::<Result<Vec<_>, _>>()?
+        .iter()
+        .any(Option::is_some);
+    if has_profile {
         quote(&mut command_line);
     }
-    let (script, parameters) = read(&command_line, profile)?;
+    let (script, parameters) = read(&command_line)?;
     for hint in &script.hints {
         say(&format!("dbdyno: warning: {hint}"));
     }
@@ -57,7 +60,7 @@ fn carry_out(arguments: &VdbenchArguments, archive: &Option<PathBuf>) -> Result<
     if command_line.simulate {
         print(&language::simulation(&script.runs))?;
         if arguments.check {
-            if profile.is_some() {
+            if has_profile {
                 spare(&script, &arguments.force)?;
             }
             check(&script, &arguments.force)?;
@@ -68,7 +71,7 @@ fn carry_out(arguments: &VdbenchArguments, archive: &Option<PathBuf>) -> Result<
     if arguments.check {
         bail!("--check needs -s; without -s, the list is always checked before its first I/O");
     }
-    if profile.is_some() {
+    if has_profile {
         spare(&script, &arguments.force)?;
     }
     // A list that cannot be executed leaves neither a run nor pages.
@@ -132,13 +135,6 @@ fn check(script: &Script, may_destroy: &[PathBuf]) -> Result<()> {
     Ok(execution::check(script, format(script).as_ref(), &options)?)
 }
 
-/// The options, with the profile as the first parameter file.
-fn options(arguments: &VdbenchArguments, profile: Option<Profile>) -> Vec<String> {
-    let file = profile.map(|profile| profile.path().display().to_string());
-    let first = file.map_or(Vec::new(), |file| vec!["-f".to_owned(), file]);
-    first.into_iter().chain(arguments.options.clone()).collect()
-}
-
 /// A blank ends the value in a parameter file, but a profile's path may contain one.
 fn quote(command_line: &mut CommandLine) {
     for variable in &mut command_line.variables {
@@ -149,7 +145,7 @@ fn quote(command_line: &mut CommandLine) {
 }
 
 fn slo(arguments: &VdbenchArguments, script: &Script) -> Result<Option<Slo>> {
-    let Some(text) = &arguments.slo else {
+    let Some(text) = &arguments.find_rate else {
         return Ok(None);
     };
     Slo::check(&script.runs)?;
@@ -188,12 +184,12 @@ fn spare(script: &Script, force: &[PathBuf]) -> Result<()> {
 }
 
 /// The script, and the text of all its files.
-fn read(command_line: &CommandLine, profile: Option<Profile>) -> Result<(Script, String)> {
+fn read(command_line: &CommandLine) -> Result<(Script, String)> {
     let texts: RefCell<Vec<(PathBuf, String)>> = RefCell::default();
     let script = script(command_line, &|path| {
-        let text = match profile.filter(|profile| profile.path() == path) {
-            Some(profile) => profile.text().to_owned(),
-            None => language::read_file(path)?,
+        let text = match Profile::of(path) {
+            Ok(Some(profile)) => profile.text().to_owned(),
+            _ => language::read_file(path)?,
         };
         let mut texts = texts.borrow_mut();
         if !texts.iter().any(|(known, _)| known == path) {

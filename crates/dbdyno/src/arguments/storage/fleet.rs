@@ -1,11 +1,12 @@
-//! Arguments of `dbdyno fleet`.
+//! Arguments of `dbdyno storage fleet`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
+use fleet::{Observer, Source};
 use verdict::fleet::{Figure, LIMITS, Measure, Operation};
 
-use super::TextOrJson;
+use crate::arguments::TextOrJson;
 
 #[derive(Debug, Args)]
 pub struct FleetArguments {
@@ -24,44 +25,19 @@ pub enum FleetVerb {
 }
 
 #[derive(Debug, Args)]
-pub struct FleetFile {
-    /// File of the fleet
-    #[arg(long, value_name = "FILE", default_value = "fleet.duckdb")]
-    pub fleet: PathBuf,
-}
-
-#[derive(Debug, Args)]
 #[command(
     after_help = "Exit status: 0 imported, or there already · 1 a file cannot be read, or the engine is not installed · 2 invalid input; the \
 fleet is unchanged"
 )]
 pub struct FleetImport {
-    /// CSV files (docs/FLEET.md), archives, or directories of files that end in .csv or .dbdyno
-    #[arg(required = true, value_name = "DIR|FILE")]
-    pub from: Vec<PathBuf>,
-    #[command(flatten)]
-    pub file: FleetFile,
-    /// Run of an archive to take as before: number or label
-    #[arg(long, value_name = "RUN", default_value = "before")]
-    pub before: String,
-    /// Run of an archive to take as after
-    #[arg(long, value_name = "RUN", default_value = "after")]
-    pub after: String,
-    /// Name of the system, for a single archive (default: the name of the machine)
-    #[arg(long, value_name = "NAME")]
-    pub system: Option<String>,
-    /// Observer whose times to take from an archive
-    #[arg(long, value_enum, value_name = "OBSERVER", default_value = "device")]
-    pub observer: ObserverOption,
-}
-
-/// Observer of an archive's I/Os.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ObserverOption {
-    /// The kernel, at the block device
-    Device,
-    /// dbdyno's own times of I/Os below a database
-    Driver,
+    /// CSV files (docs/FLEET.md), archives, or directories of files that end in .csv or .dbdyno. An archive takes keys as in a URL,
+    /// FILE?before=RUN&after=RUN&system=NAME&observer=driver (default: its runs before and after, the name of the machine, and the
+    /// times of the block device)
+    #[arg(required = true, value_name = "DIR|FILE", value_parser = source)]
+    pub from: Vec<Source>,
+    /// File of the fleet
+    #[arg(short, long, value_name = "FILE", default_value = FLEET)]
+    pub output: PathBuf,
 }
 
 #[derive(Debug, Args)]
@@ -70,10 +46,11 @@ pub enum ObserverOption {
 cannot be read, or the engine is not installed · 2 invalid input, or no system has the primary measure"
 )]
 pub struct FleetReport {
-    #[command(flatten)]
-    pub file: FleetFile,
-    /// The two times up to which I/Os are counted, in µs; buckets must end there
-    #[arg(long, value_name = "US,US", default_value = "120,1000", value_parser = limits)]
+    /// File of the fleet
+    #[arg(default_value = FLEET)]
+    pub fleet: PathBuf,
+    /// limits=US,US: the two times up to which I/Os are counted, in µs; buckets must end there (default: 120,1000)
+    #[arg(long = "set", value_name = "KEY=VALUE", default_value = "limits=120,1000", hide_default_value = true, value_parser = limits)]
     pub limits: Limits,
     /// The one measure that a shift is called by: `read` or `write`, with `.within` (share up to the first limit) or `.mean`.
     /// Name it before you look at the figures
@@ -110,27 +87,64 @@ pub struct Limits(pub [f64; LIMITS]);
     after_help = "Exit status: 0 written · 1 the file cannot be read or written, or the engine is not installed · 2 invalid input"
 )]
 pub struct FleetExport {
+    /// File of the fleet
+    #[arg(default_value = FLEET)]
+    pub fleet: PathBuf,
     /// File to write; an existing one is left as it is
-    #[arg(value_name = "FILE.parquet")]
-    pub to: PathBuf,
-    #[command(flatten)]
-    pub file: FleetFile,
+    #[arg(
+        short,
+        long,
+        value_name = "FILE.parquet",
+        default_value = "fleet.parquet"
+    )]
+    pub output: PathBuf,
 }
 
+const FLEET: &str = "fleet.duckdb";
 /// Largest limit: an hour, the range of histograms.
 const LIMIT_US_MAX: f64 = 3.6e9;
 
+fn source(text: &str) -> Result<Source, String> {
+    let (path, keys) = match text.split_once('?') {
+        Some(parts) if !Path::new(text).exists() => parts,
+        _ => (text, ""),
+    };
+    let mut source = Source::from(PathBuf::from(path));
+    for pair in keys.split('&').filter(|pair| !pair.is_empty()) {
+        let runs = &mut source.runs;
+        match pair.split_once('=') {
+            Some(("before", run)) => runs.before = run.to_owned(),
+            Some(("after", run)) => runs.after = run.to_owned(),
+            Some(("system", name)) => runs.system = Some(name.to_owned()),
+            Some(("observer", "device")) => runs.observer = Observer::Device,
+            Some(("observer", "driver")) => runs.observer = Observer::Driver,
+            _ => {
+                return Err(format!(
+                    "{pair} is not before=RUN, after=RUN, system=NAME, observer=device or observer=driver"
+                ));
+            }
+        }
+    }
+    if source.runs.system.is_some() && source.path.is_dir() {
+        return Err(format!(
+            "system= is for one archive, and {path} is a directory; name its archives one by one"
+        ));
+    }
+    Ok(source)
+}
+
 fn limits(text: &str) -> Result<Limits, String> {
-    let numbers: Vec<f64> = text
+    let times = text.strip_prefix("limits=").unwrap_or_default();
+    let numbers: Vec<f64> = times
         .split(',')
         .filter_map(|part| part.trim().parse().ok())
         .filter(|us| *us > 0.0 && *us <= LIMIT_US_MAX)
         .collect();
     match numbers[..] {
-        [first, second] if first != second && text.matches(',').count() == 1 => {
+        [first, second] if first != second && times.matches(',').count() == 1 => {
             Ok(Limits([first, second]))
         }
-        _ => Err("expected two different times in µs, such as 120,1000".to_owned()),
+        _ => Err("expected two different times in µs, such as limits=120,1000".to_owned()),
     }
 }
 

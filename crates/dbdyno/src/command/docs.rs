@@ -1,4 +1,4 @@
-//! Shell integration: completions and manual pages.
+//! `dbdyno docs`: where the documents are, manual pages and completion scripts.
 
 use std::io::Write;
 use std::path::Path;
@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use clap::CommandFactory;
 use clap_complete::Shell;
 
-use crate::arguments::Arguments;
+use crate::arguments::{Arguments, DocsVerb};
 use crate::command::print;
 use crate::exit::Status;
 use crate::output;
@@ -15,14 +15,26 @@ use crate::output;
 /// Beginning of every manual page of dbdyno.
 const TITLE: &[u8] = b".TH dbdyno";
 
-pub fn completions(shell: Shell) -> Result<Status> {
-    let mut script = Vec::new();
-    clap_complete::generate(shell, &mut Arguments::command(), "dbdyno", &mut script);
-    print(&String::from_utf8_lossy(&script))?;
+const LOCATION: &str = "The documents are in the package, at share/doc/dbdyno/book/index.html; in a clone, `make docs` builds them.
+They are not online. `dbdyno VERB --help` has every option.
+";
+
+pub fn docs(verb: Option<&DocsVerb>) -> Result<Status> {
+    match verb {
+        None => print(LOCATION)?,
+        Some(DocsVerb::Completions { shell }) => completions(*shell)?,
+        Some(DocsVerb::Man { directory }) => manual(directory)?,
+    }
     Ok(Status::Fine)
 }
 
-pub fn manual(directory: &Path) -> Result<Status> {
+fn completions(shell: Shell) -> Result<()> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Arguments::command(), "dbdyno", &mut script);
+    print(&String::from_utf8_lossy(&script))
+}
+
+fn manual(directory: &Path) -> Result<()> {
     let write = || {
         std::fs::create_dir_all(directory)?;
         let made = tempfile::tempdir()?;
@@ -39,8 +51,7 @@ pub fn manual(directory: &Path) -> Result<Status> {
             "the manual pages cannot be written to {}",
             directory.display()
         )
-    })?;
-    Ok(Status::Fine)
+    })
 }
 
 /// Writes a page, which may replace one of an earlier version.

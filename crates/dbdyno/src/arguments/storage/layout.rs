@@ -1,4 +1,4 @@
-//! Arguments of `dbdyno layout`.
+//! Arguments of `dbdyno storage layout`.
 
 use clap::{Args, Subcommand};
 

@@ -1,4 +1,4 @@
-//! `dbdyno layout`: creation, display and removal of layouts for trials.
+//! `dbdyno storage layout`: creation, display and removal of layouts for trials.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -9,8 +9,8 @@ use archive::Purpose;
 use engine::{Engine, Reach, TargetUrl};
 use storage::layout::{Definition, Layouts, StandingLayout, Stands, Step};
 
-use super::print;
 use crate::arguments::LayoutVerb;
+use crate::command::print;
 use crate::console::say;
 use crate::exit::Status;
 

@@ -1,4 +1,4 @@
-//! Arguments of `dbdyno vdbench`.
+//! Arguments of `dbdyno storage vdbench`, and of `dbdyno vdbench`, as who has such files types it.
 
 use std::path::PathBuf;
 
@@ -10,8 +10,9 @@ use crate::event_outputs::WatchArguments;
 /// they are passed through.
 #[derive(Debug, Args)]
 #[command(
-    override_usage = "dbdyno [--archive PATH] vdbench [--force[=DEVICE]] [--check] [--slo p99=1ms] [--live[=ADDR]] [--events FILE] -f FILE… | --profile NAME [-s] [-o DIR] [-e N] [-i N] [-w N] [-l N] [-v[rwt]] [-j[rnmois]] [NAME=VALUE…] [+ PARAMETERS…]",
-    after_help = "-f FILE…        parameter files, read in order (docs/VDBENCH.md lists what is supported)\n\
+    override_usage = "dbdyno [--archive PATH] vdbench [--force[=DEVICE]] [--check] [--find-rate p99=1ms] [--live[=ADDR]] [--events FILE] -f FILE… [-s] [-o DIR] [-e N] [-i N] [-w N] [-l N] [-v[rwt]] [-j[rnmois]] [NAME=VALUE…] [+ PARAMETERS…]",
+    after_help = "-f FILE…        parameter files, read in order (docs/VDBENCH.md lists what is supported); profile:database and\n\
+                profile:mixed are built in, and take lun=PATH (which is overwritten) and size=N\n\
 -s              simulate: print the list of runs and exit\n\
 -o DIR          output directory (default: output; DIR+ adds a number, DIR.tod the time of day)\n\
 -e, -i, -w N    elapsed time, interval and warm-up of all runs, in seconds or with m or h\n\
@@ -29,12 +30,9 @@ pub struct VdbenchArguments {
     /// With -s: also check that the files and devices can be used as requested; nothing is created or written
     #[arg(long)]
     pub check: bool,
-    /// Built-in runs instead of a file: `database` or `mixed`, with lun=PATH (which is overwritten) and size=N
-    #[arg(long, value_name = "NAME")]
-    pub profile: Option<String>,
     /// Find the highest rate of each run that meets a response time, counted from the intended start
     #[arg(long, value_name = "p99=1ms")]
-    pub slo: Option<String>,
+    pub find_rate: Option<String>,
     #[command(flatten)]
     pub watch: WatchArguments,
     // `-v` validates data here, so that the verbosity of the other verbs has only its long form.

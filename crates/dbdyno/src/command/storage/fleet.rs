@@ -1,15 +1,15 @@
-//! `dbdyno fleet`: many systems before and after an update.
+//! `dbdyno storage fleet`: many systems before and after an update.
 
 use std::path::Path;
 use std::time::SystemTime;
 
-use ::fleet::{Imported, Observer, Options, Outcome, Runs, Store, import};
+use ::fleet::{Imported, Outcome, Store, import};
 use anyhow::Result;
 use report::HtmlOptions;
 use verdict::fleet::{FleetError, Question, judge};
 
-use super::{print, print_coloured, print_json, terminal_columns, wants_colour};
-use crate::arguments::fleet::{FleetExport, FleetImport, FleetReport, FleetVerb, ObserverOption};
+use crate::arguments::storage::fleet::{FleetExport, FleetImport, FleetReport, FleetVerb};
+use crate::command::{print, print_coloured, print_json, terminal_columns, wants_colour};
 use crate::console::say;
 use crate::exit::{Status, invalid};
 use crate::output;
@@ -25,30 +25,16 @@ pub fn fleet(verb: &FleetVerb) -> Result<Status> {
 }
 
 fn add(arguments: &FleetImport) -> Result<Status> {
-    let options = Options {
-        runs: Runs {
-            before: arguments.before.clone(),
-            after: arguments.after.clone(),
-            system: arguments.system.clone(),
-            observer: match arguments.observer {
-                ObserverOption::Device => Observer::Device,
-                ObserverOption::Driver => Observer::Driver,
-            },
-        },
-    };
-    let is_one_file = matches!(&arguments.from[..], [one] if !one.is_dir());
-    if arguments.system.is_some() && !is_one_file {
-        return invalid("--system is for a single archive; import them one by one");
-    }
-    let is_new = !arguments.file.fleet.exists();
-    let store = Store::open(&arguments.file.fleet)?;
-    let imported = import(&store, &arguments.from, &options);
+    let fleet = &arguments.output;
+    let is_new = !fleet.exists();
+    let store = Store::open(fleet)?;
+    let imported = import(&store, &arguments.from);
     if imported.is_err() && is_new {
         // A fleet created for this import holds nothing.
         drop(store);
-        let _ = std::fs::remove_file(&arguments.file.fleet);
+        let _ = std::fs::remove_file(fleet);
     }
-    print(&said(&imported?, &arguments.file.fleet))?;
+    print(&said(&imported?, fleet))?;
     Ok(Status::Fine)
 }
 
@@ -87,7 +73,7 @@ fn said(imported: &Imported, fleet: &Path) -> String {
 fn existing(fleet: &Path) -> Result<Store> {
     if !fleet.exists() {
         return invalid(format!(
-            "there is no fleet {}; begin one with `dbdyno fleet import`, or name it with --fleet",
+            "there is no fleet {}; start one with `dbdyno storage fleet import`, or name its file",
             fleet.display()
         ));
     }
@@ -95,7 +81,7 @@ fn existing(fleet: &Path) -> Result<Store> {
 }
 
 fn report(arguments: &FleetReport) -> Result<Status> {
-    let store = existing(&arguments.file.fleet)?;
+    let store = existing(&arguments.fleet)?;
     let limits_us = arguments.limits.0;
     let question = Question {
         limits_us,
@@ -137,13 +123,13 @@ fn advice(store: &Store, limits_us: [f64; 2]) -> Result<String> {
         ends.extend(near.into_iter().find(|end| !ends.contains(end)));
     }
     Ok(match ends[..] {
-        [first, second] => format!(", such as --limits {first},{second}"),
+        [first, second] => format!(", such as --set limits={first},{second}"),
         _ => String::new(),
     })
 }
 
 fn export(arguments: &FleetExport) -> Result<Status> {
-    existing(&arguments.file.fleet)?.export(&arguments.to)?;
-    say(&format!("{} written", arguments.to.display()));
+    existing(&arguments.fleet)?.export(&arguments.output)?;
+    say(&format!("{} written", arguments.output.display()));
     Ok(Status::Fine)
 }
