@@ -33,11 +33,11 @@ fine=target=sqlite:$out/fine.db?page_size=8192
 equal() {
     local arguments=(--band 0)
     case $1 in
-        mock) arguments+=("${mock[@]}") ;;
+        mock) arguments+=("${mock[@]}" --aa) ;;
         sqlite) arguments+=("${sqlite[@]}" --a "$fine" --b "$fine") ;;
-        postgres) arguments+=(bench/aa/server.toml --target postgres+local:) ;;
-        oltp-sqlite) arguments+=(bench/aa/oltp.toml --target "sqlite:$out/oltp.db") ;;
-        oltp-postgres) arguments+=(bench/aa/oltp.toml --target postgres+local:) ;;
+        postgres) arguments+=(bench/aa/server.toml --aa --target postgres+local:) ;;
+        oltp-sqlite) arguments+=(bench/aa/oltp.toml --aa --target "sqlite:$out/oltp.db") ;;
+        oltp-postgres) arguments+=(bench/aa/oltp.toml --aa --target postgres+local:) ;;
         *) echo "bench/aa.sh: there is no case $1" >&2; exit 2 ;;
     esac
     trial "$1-equal" "$2" 10 "${arguments[@]}"

@@ -77,7 +77,10 @@ study() {
         instances-*) arguments+=(--interleave "$slice" --a target.cluster_name=a --b target.cluster_name=b) ;;
         place-* | writes-*) arguments+=(--interleave "$slice") ;;
     esac
-    [[ -z ${UNTIL:-} ]] || arguments+=(--until "$UNTIL" --within "${WITHIN:-5m}")
+    case $1 in
+        place-equal | blocks-equal | writes-equal) arguments+=(--aa) ;;
+    esac
+    [[ -z ${UNTIL:-} ]] || arguments+=(--until "$UNTIL" --time "${WITHIN:-5m}")
     trial "$1" "$2" "$pairs" "$plan" "${arguments[@]}"
 }
 

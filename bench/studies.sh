@@ -11,7 +11,7 @@ value() { grep -o "\"$2\": [^,]*" "$1" | head -n 1 | sed 's/^[^:]*: //; s/"//g';
 trial() {
     local name=$1 number=$2 pairs=$3 json=$out/comparison.json status=0 began=$SECONDS
     shift 3
-    "$dbdyno" ab "$@" --yes --pairs "$pairs" --seed "$number" --name "$name-$number" --format json \
+    "$dbdyno" ab "$@" --yes --repeat "$pairs" --seed "$number" --name "$name-$number" --format json \
         --archive "$out/studies.dbdyno" >"$json" 2>"$out/log.txt" || status=$?
     # 3: a check failed, on a busy machine a late driver for instance; such points are left out and counted as they are.
     case $status in 0 | 3) ;; *) cat "$out/log.txt" >&2; exit "$status" ;; esac

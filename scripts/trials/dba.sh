@@ -221,7 +221,7 @@ check B8 "a run beside others at work is headed by cautions"
 B9_bad_side() {
     use_postgres 18 15
     pg_database
-    D ab "$(tiny_plan)" --target postgres+local: --pairs 1 --yes --b target.work_mem=lots --name lots
+    D ab "$(tiny_plan)" --target postgres+local: --repeat 1 --yes --b target.work_mem=lots --name lots
     [ "$status" -ne 0 ] || wrong "a setting that cannot be was taken"
     ends 0 runs list
     says_not running lots
@@ -267,13 +267,13 @@ check B_short "users, orders a minute and p95 come first"
 B_settings() {
     use_postgres 18 15
     pg_database
-    measures 0 ab "$(tiny_plan)" --target "$url" --pairs 2 --yes --a target.synchronous_commit=on --b target.synchronous_commit=off --name sync
+    measures 0 ab "$(tiny_plan)" --target "$url" --repeat 2 --yes --a target.synchronous_commit=on --b target.synchronous_commit=off --name sync
     exports sync-b
     holds 'd["targets"][0]["settings"]["synchronous_commit"] == "off"'
     exports sync-a
     holds 'd["targets"][0]["settings"]["synchronous_commit"] == "on"'
     [ "$(pg "$database" "SHOW synchronous_commit")" = on ] || wrong "the server's own setting was changed"
-    measures 2 ab "$(tiny_plan)" --target "$url" --pairs 1 --yes --b target.shared_buffers=1GB --name never
+    measures 2 ab "$(tiny_plan)" --target "$url" --repeat 1 --yes --b target.shared_buffers=1GB --name never
     says "shared_buffers"
     ends 0 runs list
     says_not never

@@ -64,7 +64,7 @@ K4() {
     ln -s nowhere/at/all link
     ends 1 report last -o link
     says "dangling symbolic link"
-    measures 0 ab "$(tiny_plan)" --target sqlite: --pairs 1 --name c54 --yes
+    measures 0 ab "$(tiny_plan)" --target sqlite: --aa --repeat 1 --name c54 --yes
     ends 2 report c54 --format json
     says "c54-a, c54-b"
 }

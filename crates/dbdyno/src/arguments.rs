@@ -1,9 +1,11 @@
 //! The command line: verbs and options.
 
+mod ab;
 pub mod backup;
 pub mod check;
 pub mod columnar;
 mod common;
+mod compare;
 mod docs;
 mod headings;
 mod judging;
@@ -24,17 +26,16 @@ pub mod study;
 
 use std::io::Write;
 use std::path::PathBuf;
-use std::time::Duration;
 
 use crate::command_line::{CommandLine, without_secrets};
 use crate::console::takes_colour;
-use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
-use judging::share;
-use length::length;
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
+pub use ab::AbArguments;
 pub use backup::{BackupArguments, BackupVerb};
 pub use columnar::{ColumnarArguments, ColumnarVerb};
 pub use common::{MeasureOptions, ServerHost, TextOrJson};
+pub use compare::CompareArguments;
 pub use docs::{DocsArguments, DocsVerb};
 pub use judging::{BandOption, FailOn, Judging};
 pub use list::{ListArguments, Listing};
@@ -168,76 +169,6 @@ pub enum Verb {
     Check(check::CheckArguments),
     /// Say where the documents are; write manual pages and completion scripts
     Docs(DocsArguments),
-}
-
-#[derive(Debug, Args)]
-pub struct CompareArguments {
-    /// Baseline run: number, label, or "last"; or the name of a study, alone
-    #[arg(value_name = "RUN-A")]
-    pub a: String,
-    /// Run to judge against it
-    #[arg(value_name = "RUN-B")]
-    pub b: Option<String>,
-    /// Also compare points measured differently (size, schedule, cache …); they are labelled
-    #[arg(long)]
-    pub anyway: bool,
-    /// Response-time histograms exported as CSV by the storage array's own monitoring (docs/VDBENCH.md); RUN=FILE for the second run
-    #[arg(long, value_name = "[RUN=]FILE.csv")]
-    pub array: Vec<String>,
-    /// Give verdicts although one run was made after the other: you vouch that nothing but the recorded differences
-    /// changed in between
-    #[arg(long)]
-    pub trust_sequential: bool,
-    #[command(flatten)]
-    pub judging: Judging,
-}
-
-#[derive(Debug, Clone, Args)]
-pub struct AbArguments {
-    /// Built-in plan or path of a plan file; required unless --resume is given
-    #[arg(
-        required_unless_present = "resume",
-        default_value = "",
-        hide_default_value = true
-    )]
-    pub plan: String,
-    /// Change side A only: a plan key as in --set, target.KEY=VALUE (a setting of the target URL; on a running
-    /// server, for the measured sessions) or target=URL. Without --a and --b the plan is measured against
-    /// itself (A/A)
-    #[arg(long, value_name = "KEY=VALUE", num_args = 1..)]
-    pub a: Vec<SecretText>,
-    /// Change side B only
-    #[arg(long, value_name = "KEY=VALUE", num_args = 1..)]
-    pub b: Vec<SecretText>,
-    /// Pairs of blocks; each block runs the plan once, from the same starting state (default: 10, or as many as the
-    /// plan's primary metrics need). With --until: at most so many (default: 100)
-    #[arg(long, value_name = "N",
-          value_parser = clap::value_parser!(u32).range(1..=i64::from(lab::study::PAIRS_MAX)))]
-    pub pairs: Option<u32>,
-    /// Add pairs until every primary metric has a verdict, or an effect of this size is excluded: at looks planned in
-    /// advance, which share the 5 % of error
-    #[arg(long, value_name = "PCT", value_parser = share)]
-    pub until: Option<f64>,
-    /// Begin no new pair after this time, such as 10m or 2h (default: 30m, or none with --pairs)
-    #[arg(long, value_name = "LENGTH", value_parser = length, requires = "until")]
-    pub within: Option<Duration>,
-    /// Measure both blocks of a pair at once, in slices of this length in turn (such as 100ms): finds smaller differences on a
-    /// busy machine. Needs timed points; both sides must be able to stand at once
-    #[arg(long, value_name = "LENGTH", value_parser = length)]
-    pub interleave: Option<Duration>,
-    /// Database to measure, on both sides (default: SQLite and DuckDB in temporary files)
-    #[arg(long = "target", value_name = "URL")]
-    pub targets: Vec<SecretText>,
-    /// Resume an interrupted study
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["plan", "a", "b", "pairs", "until", "within", "interleave", "targets", "name", "settings", "seed", "platform", "ssh", "allow_busy"])]
-    pub resume: Option<String>,
-    /// Test library to use instead of the built-in one
-    #[arg(long, value_name = "DIR")]
-    pub library: Option<PathBuf>,
-    #[command(flatten)]
-    pub judging: Judging,
-    #[command(flatten)]
-    pub options: MeasureOptions,
 }
 
 #[cfg(test)]

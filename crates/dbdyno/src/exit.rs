@@ -175,7 +175,7 @@ impl Outcome for CompareError {
                 "`dbdyno runs list` shows the tests of each run"
             }
             Self::NotComparable(NotComparable::Differently { .. }) => {
-                "or add --anyway to compare them with that label"
+                "or add --allow-mismatch to compare them with that label"
             }
             Self::TooNoisy { .. } => "or give --band a number",
             _ => return None,

@@ -37,12 +37,12 @@ const LARGER: [(&str, &str); 2] = [
 
 /// Verbs that measure in such a database: ORDERS stands for its URL, QUERIES for that of the analytical tables.
 const VERBS: [&str; 13] = [
-    "ab components.toml --target ORDERS --pairs 1 --yes",
-    "ab script.toml --target ORDERS --pairs 1 --yes",
-    "ab script.toml --target ORDERS --pairs 1 --yes --interleave 20ms",
-    "ab components.toml --target ORDERS --b step.jobs=[2] --pairs 1 --yes --interleave 20ms",
-    "ab components.toml --target QUERIES --pairs 1 --yes",
-    "ab script.toml --target QUERIES --pairs 1 --yes",
+    "ab components.toml --target ORDERS --aa --repeat 1 --yes",
+    "ab script.toml --target ORDERS --aa --repeat 1 --yes",
+    "ab script.toml --target ORDERS --aa --repeat 1 --yes --interleave 20ms",
+    "ab components.toml --target ORDERS --b step.jobs=[2] --repeat 1 --yes --interleave 20ms",
+    "ab components.toml --target QUERIES --aa --repeat 1 --yes",
+    "ab script.toml --target QUERIES --aa --repeat 1 --yes",
     "check QUERIES",
     "study platform --size quick --target QUERIES --yes --set step.tests=[\"T611\"] --set step.jobs=[1] --set step.threads=[1]",
     "columnar lift --from QUERIES --level query-high --memory 200MB",

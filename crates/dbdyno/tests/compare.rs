@@ -23,10 +23,13 @@ fn ab(workspace: &Workspace, more: &[&str]) -> common::Ended {
 fn a_study_is_measured_in_the_drawn_order_and_ends_in_a_verdict() {
     let workspace = Workspace::new();
     // Twice the jobs on a machine of two cores or more: an effect that exceeds any noise.
-    let ended = ab(
-        &workspace,
-        &words("--b step.jobs=[2] --pairs 6 --name jobs --format json", &[]),
-    );
+    let plan = workspace.file("plan.toml", TINY);
+    let url = workspace.url("sqlite", "bench.db");
+    // A target may follow the settings of a side.
+    let ended = workspace.dbdyno(&words(
+        "ab --repeat 6 --name jobs --format json --b step.jobs=[2] {} {}",
+        &[&url, &plan],
+    ));
     assert_eq!(ended.status, 0, "{}", ended.stderr);
     ended.stderr.says("chances before the run");
     let compared = ended.json();
@@ -123,7 +126,7 @@ fn a_metric_that_got_worse_fails_the_command_on_request() {
     // B sleeps for eleven times as long, which needs no CPU, and the pairs are so many that two or three disturbed ones do not decide.
     workspace.fine(&words(
         "ab {} --library {} --target mock:?service_us=2000&wait=sleep --set step.seconds=0.2 --b \
-        target.slow_down_pct=1000 --pairs 12 --name slow",
+        target.slow_down_pct=1000 --repeat 12 --name slow",
         &[plan.to_str().unwrap(), library.to_str().unwrap()],
     ));
     let judged = workspace.ends(4, "compare slow-a slow-b --fail-on worse");
@@ -144,12 +147,16 @@ fn single_runs_carry_no_verdict_and_different_ones_are_refused() {
     assert_eq!(longer.status, 0);
     let refused = workspace.ends(2, "compare one longer");
     refused.sentence().says("measured differently");
-    let anyway = workspace.fine("compare one longer --anyway").stdout;
+    let anyway = workspace.fine("compare one longer --allow-mismatch").stdout;
     anyway.says("measured differently: the length of a point");
+    let page = workspace.path("both.html");
+    workspace.fine(&words("compare one two -o {}", &[page.to_str().unwrap()]));
+    let page = std::fs::read_to_string(page).unwrap();
+    page.says_all(&["<h1>dbdyno · two", "no verdict is possible"]);
     // The reader of a page may compare different measurements, which are labelled as such.
     let page = workspace.page("longer --against one");
     assert!(page.contains("measured differently: the length of a point"));
-    assert!(!page.contains("Not compared") && !page.contains("--anyway"));
+    assert!(!page.contains("Not compared") && !page.contains("--allow-mismatch"));
 }
 
 /// A side that cannot begin leaves no study that would seem to be in progress.
@@ -171,15 +178,18 @@ fn a_study_of_which_one_side_cannot_begin_is_not_entered() {
 #[test]
 fn a_study_that_can_end_in_no_verdict_needs_consent() {
     let workspace = Workspace::new();
-    let refused = ab(&workspace, &["--pairs", "5", "--name", "few"]);
+    let refused = ab(&workspace, &["--aa", "--repeat", "5", "--name", "few"]);
     assert_eq!(refused.status, 2, "{}", refused.stderr);
     let sentence = refused.sentence();
     sentence.says_all(&[
-        "no verdict is possible with --pairs 5",
+        "no verdict is possible with --repeat 5",
         "needs 6; if that is intended, add --yes",
     ]);
     assert!(!workspace.archive().exists(), "nothing was begun");
-    let meant = ab(&workspace, &["--pairs", "2", "--name", "few", "--yes"]);
+    let meant = ab(
+        &workspace,
+        &["--aa", "--repeat", "2", "--name", "few", "--yes"],
+    );
     assert_eq!(meant.status, 0, "{}", meant.stderr);
     assert!(meant.stdout.contains("no verdict"), "{}", meant.stdout);
 }
@@ -191,10 +201,10 @@ fn invalid_input_measures_nothing() {
         (&["--b", "step.sise=quick"], "sise"),
         (&["--b", "target.cash_mb=8"], "cash_mb"),
         (&["--a", "speed"], "KEY=VALUE"),
-        (&["--pairs", "0"], "pairs"),
-        (&["--band", "learned"], "0 pairs"),
+        (&["--aa", "--repeat", "0"], "--repeat"),
+        (&["--aa", "--band", "learned"], "0 pairs"),
         (&["--b", "repeat=3"], "number of pairs"),
-        (&["--primary", "T132.speed"], "speed"),
+        (&["--aa", "--primary", "T132.speed"], "speed"),
     ];
     for (arguments, expected) in cases {
         let ended = ab(&workspace, arguments);
@@ -216,7 +226,7 @@ fn a_killed_study_is_resumed_to_its_end() {
     let plan = workspace.file("plan.toml", TINY);
     let url = workspace.url("sqlite", "bench.db");
     let mut child = workspace.begin(&[
-        "ab", &plan, "--target", &url, "--pairs", "20", "--name", "cut",
+        "ab", &plan, "--target", &url, "--aa", "--repeat", "20", "--name", "cut",
     ]);
     // The kill comes after the first committed point.
     for _ in 0..400 {

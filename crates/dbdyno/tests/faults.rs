@@ -137,7 +137,7 @@ fn a_second_ctrl_c_ends_even_a_long_statement_at_once() {
 
 #[test]
 fn a_second_ctrl_c_names_the_verb_that_goes_on_with_a_study() {
-    let study = ["ab", "--pairs", "2", "--name", "halves", "--yes"];
+    let study = ["ab", "--aa", "--repeat", "2", "--name", "halves", "--yes"];
     ends_at_once(&study, "dbdyno ab --resume halves");
 }
 

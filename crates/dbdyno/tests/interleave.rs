@@ -33,7 +33,7 @@ fn plan(workspace: &Workspace, statement: &str) -> String {
 fn study(workspace: &Workspace, plan: &str, targets: &[&str]) -> Ended {
     let five = format!("step.script={}", workspace.path("five.toml").display());
     let how = words(
-        "--interleave 100ms --pairs 6 --name s --b {} --format json --yes",
+        "--interleave 100ms --repeat 6 --name s --b {} --format json --yes",
         &[&five],
     );
     let targets: Vec<&str> = targets.iter().flat_map(|url| ["--target", url]).collect();
@@ -169,7 +169,7 @@ fn two_servers_take_turns(steps: &str, (url, setting): (&str, &str), tests: &[&s
         "plan.toml",
         &format!("name = \"p\"\nsample_ms = 50\n{steps}"),
     );
-    let how = words("--interleave 300ms --pairs 1 --name s --yes", &[]);
+    let how = words("--interleave 300ms --repeat 1 --name s --yes", &[]);
     let ended =
         workspace.dbdyno(&[&["ab", &plan, "--target", url, "--b", setting], &how[..]].concat());
     assert_eq!(ended.status, 0, "{}{}", ended.stdout, ended.stderr);
@@ -212,7 +212,7 @@ fn a_pair_of_running_servers_carries_no_verdict() {
     let (one, other, workspace) = (postgres::server(""), postgres::server(""), Workspace::new());
     let plan = plan(&workspace, "SELECT 1");
     let other = format!("target={}", postgres::url(&other, "dbdyno"));
-    let how = words("--interleave 100ms --pairs 6 --b {} --yes", &[&other]);
+    let how = words("--interleave 100ms --repeat 6 --b {} --yes", &[&other]);
     let url = postgres::url(&one, "dbdyno");
     let said = workspace
         .fine(&[&["ab", &plan, "--target", &url], &how[..]].concat())
@@ -265,7 +265,7 @@ fn blocks_report_the_gain_of_slices_or_why_there_are_none() {
         ),
     ] {
         let ended = workspace.fine(&[
-            "ab", plan, "--target", &file, "--b", own, "--pairs", "1", "--yes",
+            "ab", plan, "--target", &file, "--b", own, "--repeat", "1", "--yes",
         ]);
         let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
         for text in [one_line(&ended.stderr), one_line(&ended.stdout)] {
@@ -283,7 +283,7 @@ fn a_killed_study_in_slices_is_resumed_to_its_end() {
     let plan = plan(&workspace, "SELECT 1");
     let url = workspace.url("sqlite", "bench.db");
     let arguments = words(
-        "ab {} --target {} --pairs 4 --interleave 100ms --name cut --yes",
+        "ab {} --target {} --aa --repeat 4 --interleave 100ms --name cut --yes",
         &[&plan, &url],
     );
     let mut child = workspace.begin(&arguments);

@@ -45,9 +45,11 @@ fn plan(workspace: &Workspace, steps: &str) -> String {
 }
 
 fn ab(workspace: &Workspace, plan: &str, url: &str, more: impl Arguments) -> Ended {
-    let how = "ab {} --target {} --interleave {} --name s --yes --pairs";
-    let how = words(how, &[plan, url, SLICE]);
-    workspace.dbdyno(&[&how[..], &more.list()].concat())
+    let more = more.list();
+    let sides = if more.contains(&"--b") { "" } else { "--aa" };
+    let how = format!("ab {{}} --target {{}} {sides} --interleave {{}} --name s --yes --repeat");
+    let how = words(&how, &[plan, url, SLICE]);
+    workspace.dbdyno(&[&how[..], &more].concat())
 }
 
 #[track_caller]
@@ -172,7 +174,7 @@ fn the_remains_of_a_killed_study_are_removed_by_the_next() {
     let plan = plan(&workspace, &long);
     let url = postgres::url(&server, "dbdyno");
     let arguments = words(
-        "ab {} --target {} --interleave {} --pairs 1 --yes",
+        "ab {} --target {} --aa --interleave {} --repeat 1 --yes",
         &[&plan, &url, SLICE],
     );
     let mut child = workspace.begin(&arguments);

@@ -29,7 +29,7 @@ fn events() -> Vec<StreamEvent> {
     let plan = workspace.file("plan.toml", TINY);
     let url = workspace.url("sqlite", "bench.db");
     workspace.fine(&words(
-        "ab {} --target {} --b step.seconds=0.06 --pairs 6 --events {}",
+        "ab {} --target {} --b step.seconds=0.06 --repeat 6 --events {}",
         &[&plan, &url, file.to_str().unwrap()],
     ));
     let text = std::fs::read_to_string(file).unwrap();

@@ -145,7 +145,10 @@ fn a_killed_study_of_layouts_leaves_nothing() {
     }
     let layouts = layouts.join(",");
     let page = workspace.path("page.html").display().to_string();
-    let arguments = words("study layouts --layouts {} --yes -o {}", &[&layouts, &page]);
+    let arguments = words(
+        "study layouts --vary layout={} --yes -o {}",
+        &[&layouts, &page],
+    );
     let mut child = command(&arguments)
         .stdout(Stdio::null())
         .stderr(Stdio::null())

@@ -131,7 +131,7 @@ fn two_paces_are_set_against_each_other() {
     );
     let study = workspace.fine(&words(
         "ab {} --library {} --target mock:?service_us=100 --b target.slow_down_pct=5 --set \
-        step.seconds=0.1 --yes --pairs 3 --name paces",
+        step.seconds=0.1 --yes --repeat 3 --name paces",
         &[&plan, &library],
     ));
     study.stdout.says("T900@1.response_us_p50");

@@ -118,13 +118,13 @@ fn only_an_unchanged_load_is_reused() {
     ramp(&workspace, &url);
     assert_eq!(state(), "reloaded");
     // Two runs of the same ramp are comparable; one repetition each gives no verdict.
-    let compared = workspace.fine("compare 1 2 --anyway").stdout;
+    let compared = workspace.fine("compare 1 2 --allow-mismatch").stdout;
     compared.says_all(&[
         "User ramps on sqlite",
         "response p95 at 2 users",
         "inconclusive",
     ]);
-    let compared = workspace.json("compare 1 2 --anyway --format json");
+    let compared = workspace.json("compare 1 2 --allow-mismatch --format json");
     let ramp = &compared["ramps"][0];
     assert_eq!(ramp["target"], "sqlite");
     let at = |level: usize| &ramp["response_us_at_users"][level];

@@ -159,7 +159,7 @@ fn sides_that_take_turns_share_the_files_of_the_driver() {
     let plan = workspace.file("plan.toml", plan);
     let url = "postgres+local:?shared_buffers=32MB&fsync=off";
     let command = ["ab", &plan, "--target", url, "--b", "target.work_mem=8MB"];
-    let how = ["--interleave", "100ms", "--pairs", "6", "--yes"];
+    let how = ["--interleave", "100ms", "--repeat", "6", "--yes"];
     let dbdyno = workspace.command(&[&command[..], &how].concat());
     // Root could raise the limit again with a right that is dropped here.
     let as_root: &[&str] = match std::fs::metadata("/proc/self").unwrap().uid() {

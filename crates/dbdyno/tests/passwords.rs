@@ -79,7 +79,7 @@ fn every_verb_keeps_a_password_to_itself() {
     let verbs = "\
         run plan.toml --target URL --name one -vv
         run plan.toml --target URL --allow-busy
-        ab plan.toml --target URL --b target=URL --pairs 1 --name two --yes
+        ab plan.toml --target URL --b target=URL --repeat 1 --name two --yes
         oltp load --target URL --warehouses 1 --warehouse-rows tenth
         columnar size --from URL --level query-low
         runs list postgres
@@ -115,7 +115,7 @@ fn no_error_says_a_password() {
     ] {
         let verbs = "\
             run plan.toml --target URL
-            ab plan.toml --target URL
+            ab plan.toml --target URL --aa
             ab plan.toml --target sqlite: --a target=URL
             oltp check --target URL
             columnar size --from URL --level none";
@@ -177,7 +177,7 @@ fn a_typed_password_is_overwritten_and_warned_about_and_reaches_no_other_process
     // A local server for one side is a child with children.
     let local = "target=postgres+local:?version=15&shared_buffers=32MB";
     let study = [
-        "ab", &plan, "--a", local, "--b", &b, "--pairs", "1", "--yes", "--name", "two",
+        "ab", &plan, "--a", local, "--b", &b, "--repeat", "1", "--yes", "--name", "two",
     ];
     for arguments in [&["run", &plan, &joined, "--name", "one"][..], &study] {
         let (mut child, mut said) = begun(&workspace, arguments);

@@ -73,7 +73,7 @@ fn both_sides_of_a_study_are_looked_at() {
     let plan = workspace.file("plan.toml", TINY);
     let url = workspace.url("sqlite", "bench.db");
     let study = [
-        "ab", &plan, "--target", &url, "--pairs", "1", "--yes", "--name", "two",
+        "ab", &plan, "--target", &url, "--aa", "--repeat", "1", "--yes", "--name", "two",
     ];
     workspace.fine(&study);
     let archive = Connection::open(workspace.archive()).unwrap();

@@ -343,7 +343,7 @@ fn much_is_written_only_when_agreed() {
         let ended = workspace.ends(2, &["run", &plan, "--target", target]);
         let sentence = ended.sentence();
         sentence.says_all(&["GB", "--yes"]);
-        workspace.ends(2, &["ab", &plan, "--target", target]);
+        workspace.ends(2, &["ab", &plan, "--target", target, "--aa"]);
     }
     assert!(!workspace.path("bench.db").exists() && !workspace.archive().exists());
     let schemas = "SELECT count(*) FROM pg_namespace WHERE nspname = 'dbdyno'";

@@ -28,7 +28,7 @@ fn study(workspace: &Workspace, url: &str, a: ([&str; 2], &str), b: ([&str; 2], 
     let plan = workspace.file("plan.toml", PLAN);
     let sides = ["--a", a.0[0], a.0[1], "--b", b.0[0], b.0[1]];
     let study = [
-        "--pairs", "2", "--name", "study", "--format", "json", "--yes",
+        "--repeat", "2", "--name", "study", "--format", "json", "--yes",
     ];
     workspace.dbdyno(&[&["ab", &plan, "--target", url], &study[..], &sides].concat())
 }
@@ -147,7 +147,7 @@ fn an_unsupported_setting_is_invalid_input() {
     ";
     let cases = cases.replace("PG", &running).replace("MY", &mariadb);
     for (sides, says) in testing::rows(&cases) {
-        let row = format!("ab plan.toml {sides} --pairs 2 --yes => {says}");
+        let row = format!("ab plan.toml {sides} --repeat 2 --yes => {says}");
         workspace.refuses(2, &row);
         if workspace.archive().exists() {
             let runs = workspace.fine("runs list").stdout;

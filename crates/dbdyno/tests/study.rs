@@ -38,7 +38,7 @@ fn a_change_made_by_a_command_lies_between_two_runs_of_one_plan() {
     let workspace = Workspace::new();
     let url = workspace.url("sqlite", "bench.db");
     let hook = "echo hook; echo $DBDYNO_STUDY >> changed";
-    let ended = workspace.fine(&study(&url, &["--hook", hook, "-o", "page.html"]));
+    let ended = workspace.fine(&study(&url, &["--change-cmd", hook, "-o", "page.html"]));
     let changed = workspace.text("changed");
     assert_eq!(changed, "disk\n");
     // Output of the hook is no result.
@@ -56,9 +56,9 @@ fn a_change_made_by_a_command_lies_between_two_runs_of_one_plan() {
     let page = workspace.text("page.html");
     assert!(page.contains("disk-before") && page.contains("disk-after"));
 
-    let again = workspace.ends(2, &study(&url, &["--hook", "true"]));
+    let again = workspace.ends(2, &study(&url, &["--change-cmd", "true"]));
     assert!(again.sentence().contains("disk-before"), "{}", again.stderr);
-    let complete = workspace.ends(2, "study --resume disk --hook true");
+    let complete = workspace.ends(2, "study --resume disk --change-cmd true");
     assert!(complete.sentence().contains("there is nothing to resume"));
 }
 
@@ -66,7 +66,7 @@ fn a_change_made_by_a_command_lies_between_two_runs_of_one_plan() {
 fn a_study_with_a_failed_change_resumes_with_the_change() {
     let workspace = Workspace::new();
     let url = workspace.url("sqlite", "bench.db");
-    let failed = workspace.ends(1, &study(&url, &["--hook", "exit 7"]));
+    let failed = workspace.ends(1, &study(&url, &["--change-cmd", "exit 7"]));
     let said = failed.sentence();
     assert!(said.contains("exit status: 7"), "{said}");
     assert!(said.contains("dbdyno study --resume disk"), "{said}");
@@ -76,8 +76,8 @@ fn a_study_with_a_failed_change_resumes_with_the_change() {
 
     // The archive does not contain the change, so that it must be given again.
     let nobody = workspace.ends(2, "study --resume disk");
-    nobody.sentence().says("--hook CMD");
-    workspace.fine("study --resume disk --hook true");
+    nobody.sentence().says("--change-cmd CMD");
+    workspace.fine("study --resume disk --change-cmd true");
     let after = state(&workspace, "disk-after").unwrap();
     assert_eq!(after, ("complete".to_owned(), measured));
 }
@@ -87,10 +87,10 @@ fn a_study_that_was_interrupted_says_how_it_is_resumed() {
     let workspace = Workspace::new();
     let url = workspace.url("sqlite", "bench.db");
     // The parent of the hook's shell is the command.
-    let stopped = workspace.ends(130, &study(&url, &["--hook", "kill -INT $PPID"]));
+    let stopped = workspace.ends(130, &study(&url, &["--change-cmd", "kill -INT $PPID"]));
     let said = stopped.sentence();
     said.says("resume with: dbdyno study --resume disk");
-    workspace.fine("study --resume disk --hook true");
+    workspace.fine("study --resume disk --change-cmd true");
     assert_eq!(state(&workspace, "disk-after").unwrap().0, "complete");
 }
 
@@ -98,7 +98,7 @@ fn a_study_that_was_interrupted_says_how_it_is_resumed() {
 fn the_user_gets_an_instruction_and_the_study_waits() {
     let workspace = Workspace::new();
     let url = workspace.url("sqlite", "bench.db");
-    let typed = study(&url, &["--pause", "update the array"]);
+    let typed = study(&url, &["--change", "update the array"]);
     let refused = workspace.ends(2, &typed);
     refused.sentence().says("is no terminal");
     assert!(
@@ -134,15 +134,15 @@ fn impossible_studies_are_refused_before_anything_is_measured() {
     let workspace = Workspace::new();
     let url = workspace.url("sqlite", "bench.db");
     let ended = workspace.ends(2, &study(&url, &[]));
-    ended.stderr.says("--pause TEXT");
+    ended.stderr.says("--change TEXT");
     workspace.refuses(
         2,
         r#"
-        study storage-updat --hook true => did you mean "storage-update"?
-        study storage-update --target sqlite:x --hook true --set step.9.seconds=1 => step.9
+        study storage-updat --change-cmd true => did you mean "storage-update"?
+        study storage-update --target sqlite:x --change-cmd true --set step.9.seconds=1 => step.9
         "#,
     );
-    workspace.refuses(1, "study --resume disk --hook true => archive");
+    workspace.refuses(1, "study --resume disk --change-cmd true => archive");
     assert!(!workspace.archive().exists());
     let listed = workspace.fine("list studies").stdout;
     assert!(listed.contains("storage-update  002"), "{listed}");
@@ -167,7 +167,7 @@ fn a_study_needs_consent_for_the_writes_of_all_its_runs() {
         "study storage-update --size quick --target {}",
         &[target.as_str()],
     );
-    let ended = workspace.dbdyno(&[&typed[..], &["--hook", "true"]].concat());
+    let ended = workspace.dbdyno(&[&typed[..], &["--change-cmd", "true"]].concat());
     let said = ended.stderr.split_once("writes at most ").unwrap().1;
     let announced_gb: f64 = said.split_whitespace().next().unwrap().parse().unwrap();
     assert!(
@@ -231,7 +231,7 @@ fn half_the_memory_is_measured_against_all_of_it() {
     let url = workspace.url("sqlite", "memory.db");
     let little = words(
         "--set step.olap.scale=0.01 --set step.olap.queries=6 --set step.olap.rounds=2 --memory \
-        64MB --pairs 1 --yes",
+        64MB --repeat 1 --yes",
         &[],
     );
     let study = ["study", "memory-queries", "--name", "m", "--target", &url];
@@ -251,10 +251,10 @@ fn half_the_memory_is_measured_against_all_of_it() {
         study memory --target sqlite:memory.db?cache_mb=8   => sets cache_mb
         study memory --target mock:                         => cannot do for mock:
         study memory --target postgres://u@127.0.0.1:1/d    => name a local server
-        study memory --target sqlite:memory.db --pause x    => does not belong to study memory
+        study memory --target sqlite:memory.db --change x    => does not belong to study memory
         study platform --memory 1GB                         => does not belong to study platform
         study --resume m --size fit                         => settled at its start
-        study memory --protocol published --pairs 2         => exclude each other
+        study memory --set protocol=published --repeat 2         => exclude each other
         ",
     );
 }
@@ -269,7 +269,14 @@ fn a_published_protocol_is_repeated_with_its_flaws() {
         &[],
     );
     let study = ["study", "memory-queries", "--name", "m", "--target", &url];
-    let published = ["--protocol", "published", "--size", "quick", "-o", "m.html"];
+    let published = [
+        "--set",
+        "protocol=published",
+        "--size",
+        "quick",
+        "-o",
+        "m.html",
+    ];
     let ended = workspace.fine(&[&study[..], &published, &little].concat());
     let once = "each value is measured once";
     assert!(ended.stdout.contains(once), "{}", ended.stdout);
@@ -302,7 +309,7 @@ fn one_setting_is_varied_between_two_sides() {
     let little = words(
         "--vary target.cache_mb=8,16 --set step.2.seconds=0.3 --set step.2.ramp_up_seconds=0 --set \
         step.oltp.users=1 --set step.oltp.check=none --set step.oltp.warm_up_max_seconds=0 \
-        --pairs 1 --yes -o v.html",
+        --repeat 1 --yes -o v.html",
         &[],
     );
     workspace.fine(&[&study[..], &little].concat());
@@ -319,7 +326,7 @@ fn one_setting_is_varied_between_two_sides() {
         study settings --vary target.x=1            => exactly two values
         study versions --vary target.version=15,3   => version 3 of PostgreSQL
         study versions --target sqlite:vary.db      => on servers that dbdyno starts itself
-        study versions --protocol published         => repeats no published protocol
+        study versions --set protocol=published         => repeats no published protocol
         study memory --vary target.x=1,2            => does not belong to study memory
         study memory --target sqlite:vary.db --memory 900000GB --size quick => this machine has
         ",

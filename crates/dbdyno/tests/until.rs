@@ -288,7 +288,12 @@ fn mock(workspace: &Workspace, more: &[&str]) -> Exited {
         "ab {} --library {} --target mock:?service_us=2000&wait=sleep --set step.seconds=0.2",
         &[plan.to_str().unwrap(), library.to_str().unwrap()],
     );
-    workspace.dbdyno(&[&fixed, more].concat())
+    let sides: &[&str] = if more.contains(&"--b") {
+        &[]
+    } else {
+        &["--aa"]
+    };
+    workspace.dbdyno(&[&fixed, sides, more].concat())
 }
 
 /// A hundred times slower exceeds any noise, and the first look finds it.
@@ -296,7 +301,7 @@ fn mock(workspace: &Workspace, more: &[&str]) -> Exited {
 fn a_handicap_is_found_at_the_first_look_and_the_archive_agrees() {
     let workspace = Workspace::new();
     let handicap = ["--b", "target.service_us=200000", "--until", "50%"];
-    let how = ["--pairs", "12", "--name", "slow", "--format", "json"];
+    let how = ["--repeat", "12", "--name", "slow", "--format", "json"];
     let ended = mock(&workspace, &[&handicap[..], &how].concat());
     assert_eq!(ended.status, 0, "{}", ended.stderr);
     ended.stderr.says_all(&[
@@ -344,7 +349,7 @@ fn equal_sides_are_measured_to_the_end_and_an_effect_out_of_reach_is_refused() {
     let ended = mock(
         &workspace,
         &[
-            "--until", "50%", "--pairs", "5", "--name", "few", "--yes", "--format", "json",
+            "--until", "50%", "--repeat", "5", "--name", "few", "--yes", "--format", "json",
         ],
     );
     assert_eq!(ended.status, 0, "{}", ended.stderr);
@@ -353,11 +358,11 @@ fn equal_sides_are_measured_to_the_end_and_an_effect_out_of_reach_is_refused() {
     assert_eq!(compared["repetitions_a"], 5);
     assert_eq!(compared["metrics"][0]["verdict"], "inconclusive");
     // Five pairs are too few for a scatter, six are enough.
-    let six = mock(&workspace, &["--pairs", "6", "--name", "six"]);
+    let six = mock(&workspace, &["--repeat", "6", "--name", "six"]);
     assert_eq!(six.status, 0, "{}", six.stderr);
     // No machine is quiet enough for a hundred-thousandth.
     let looks_at = [
-        "--until", "0.001%", "--band", "0", "--pairs", "6", "--name", "more",
+        "--until", "0.001%", "--band", "0", "--repeat", "6", "--name", "more",
     ];
     let refused = mock(&workspace, &looks_at);
     assert_eq!(refused.status, 2, "{}", refused.stderr);
@@ -390,7 +395,7 @@ fn slices_stop_early_too() {
     let five = format!("step.script={}", workspace.path("five.toml").display());
     let url = workspace.url("sqlite", "one.db");
     let how = words(
-        "--interleave 100ms --until 20% --pairs 9 --name s --format json",
+        "--interleave 100ms --until 20% --repeat 9 --name s --format json",
         &[],
     );
     let ended =
@@ -410,7 +415,7 @@ fn a_killed_study_is_resumed_with_its_looks() {
     let plan = workspace.file("plan.toml", TINY);
     let url = workspace.url("sqlite", "bench.db");
     let begun = [
-        "ab", &plan, "--target", &url, "--until", "50%", "--pairs", "8", "--name", "cut",
+        "ab", &plan, "--target", &url, "--aa", "--until", "50%", "--repeat", "8", "--name", "cut",
     ];
     let mut child = workspace.begin(&begun);
     // The kill comes after the first committed point.
@@ -449,8 +454,8 @@ fn unreachable_effects_are_announced_before_the_study() {
         --until 2%                    => lies within the band of ±2 %
         --until 5% --band 8%          => or a smaller --band
         --until 5% --band learned     => not learned
-        --within 5m                   => --until
-        --until 5% --within soon      => such as 100ms
+        --time 5m                   => --until
+        --until 5% --time soon      => such as 100ms
         ",
     ) {
         let ended = mock(&workspace, &words(arguments, &[]));

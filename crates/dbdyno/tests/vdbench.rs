@@ -283,7 +283,7 @@ fn two_runs_are_compared_with_device_and_array() {
         "Too few repetitions for a verdict",
     ]);
     // The sizes differ, as intended.
-    let compared = workspace.fine("compare 1 2 --anyway").stdout;
+    let compared = workspace.fine("compare 1 2 --allow-mismatch").stdout;
     compared.says("Before and after: storage I/O times");
     assert!(compared.contains("write, service time"), "{compared}");
 

@@ -15,7 +15,7 @@ use archive::{Block, Column as ArchiveColumn, Section};
 use stats::compare::{Band, Design, Verdict};
 use stats::forecast::Further;
 use stats::{Interval, Warning};
-use verdict::compare::{CONFIDENCE, Comparison, Named, Row, verdict_word as word};
+use verdict::compare::{CONFIDENCE, Comparison, EFFECT, Named, Row, verdict_word as word};
 
 use crate::arrangement::arrangement;
 use crate::number::{self, percent};
@@ -439,7 +439,7 @@ fn advice(compared: &Comparison, rows: &[&Row]) -> Option<String> {
         )
     });
     let most = rows.iter().filter_map(|r| r.advised).max().map(|most| {
-        let effect = percent(compared.effect);
+        let effect = percent(EFFECT);
         format!("{effect} % would take {most}")
     });
     Some(match (least?, most) {

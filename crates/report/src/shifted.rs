@@ -178,7 +178,7 @@ fn words(repetitions: &Repetitions) -> &'static str {
 fn too_few(few: &Repetitions, is_of_database: bool) -> String {
     let needed = few.needed;
     let how = match (few.is_paired, is_of_database) {
-        (true, _) => format!("`--pairs {needed}`"),
+        (true, _) => format!("`--repeat {needed}`"),
         (false, true) => format!("`repeat = {needed}` in the plan"),
         (false, false) => format!("-l {needed}, preferably alternating"),
     };

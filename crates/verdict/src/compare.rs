@@ -32,8 +32,8 @@ use crate::looks::{Looks, at_end, confidence, looks, seen};
 use crate::metric::{self, Metric};
 pub use crate::outcome::{BAND_DEFAULT, CONFIDENCE, Terms, verdict_word};
 
-/// Effect for which repetitions are advised by default.
-pub const EFFECT_DEFAULT: f64 = 0.05;
+/// Effect, as a share, for which repetitions are advised.
+pub const EFFECT: f64 = 0.05;
 /// Largest noise from which a band is learned; beyond it no study would find anything.
 pub const NOISE_MAX: f64 = 0.25;
 /// Smallest number of pairs of earlier A/A studies for learning the noise.
@@ -44,12 +44,10 @@ pub struct Options<'a> {
     pub terms: Terms,
     /// A/A studies from which the noise of each metric is learned; empty for none.
     pub studies: &'a [(Run, Run)],
-    /// Effect, as a share, for which repetitions are advised.
-    pub effect: f64,
     /// Primary metrics that replace those of the plan; the result says so, because they were named later.
     pub primary: &'a [Metric],
     /// Also compare, with a label, points that were measured differently.
-    pub anyway: bool,
+    pub allow_mismatch: bool,
 }
 
 impl Default for Options<'_> {
@@ -57,9 +55,8 @@ impl Default for Options<'_> {
         Self {
             terms: Terms::default(),
             studies: &[],
-            effect: EFFECT_DEFAULT,
             primary: &[],
-            anyway: false,
+            allow_mismatch: false,
         }
     }
 }
@@ -80,7 +77,6 @@ pub struct Comparison {
     pub differences: Vec<Difference>,
     pub cautions: Vec<String>,
     pub named: Named,
-    pub effect: f64,
     /// Confidence of the interval of each primary metric, as a share: simultaneously, and at all interim analyses,
     /// they hold with [`CONFIDENCE`].
     pub confidence: f64,
@@ -120,7 +116,7 @@ pub struct Row {
 
 pub fn compare(a: &Run, b: &Run, options: &Options<'_>) -> Result<Comparison, CompareError> {
     checked(options)?;
-    let pairing = comparable::pairing(a, b, &options.terms, options.anyway)?;
+    let pairing = comparable::pairing(a, b, &options.terms, options.allow_mismatch)?;
     let (looks, whole) = (looks(a, b), (a, b));
     let [a, b] = &seen(a, b);
     let (primary, named) = metrics::primary(a, b, options.primary, &pairing)?;
@@ -173,7 +169,6 @@ pub fn compare(a: &Run, b: &Run, options: &Options<'_>) -> Result<Comparison, Co
         differences,
         cautions,
         named,
-        effect: options.effect,
         confidence: judge.confidence,
         confidence_secondary: judge.confidence_secondary,
         rows,
@@ -208,15 +203,11 @@ pub fn is_same_on_purpose(a: &Run, b: &Run) -> bool {
 }
 
 fn checked(options: &Options<'_>) -> Result<(), CompareError> {
-    let is_share = |share: f64| share > 0.0 && share < 1.0;
-    if !is_share(options.effect) {
-        return Err(CompareError::NotAShare("effect"));
-    }
     // Without a band any difference matters.
     if (0.0..1.0).contains(&options.terms.band.equivalence) {
         Ok(())
     } else {
-        Err(CompareError::NotAShare("practical band"))
+        Err(CompareError::NotAShare)
     }
 }
 
@@ -305,9 +296,8 @@ impl Judge<'_> {
             scatter: (self.a.study.as_ref())
                 .and_then(|study| scatter::scatter(study, metric, &pairs)),
             pairs,
-            advised: upper.and_then(|upper| {
-                forecast::repetitions(&plan, upper, 1.0 + self.options.effect).ok()?
-            }),
+            advised: upper
+                .and_then(|upper| forecast::repetitions(&plan, upper, 1.0 + EFFECT).ok()?),
             least_effect: upper.and_then(|upper| forecast::least_effect(&plan, upper, n)),
             least_effect_at_end: (upper.zip(at_end))
                 .and_then(|(upper, (pairs, plan))| forecast::least_effect(&plan, upper, pairs)),

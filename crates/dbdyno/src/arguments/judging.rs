@@ -15,9 +15,6 @@ pub struct Judging {
     /// of A/A studies of the same plan in the archive
     #[arg(long, value_name = "PCT|learned", default_value = "2", value_parser = band)]
     pub band: BandOption,
-    /// Smallest effect, in percent, that you want to detect; used to recommend the number of pairs
-    #[arg(long, value_name = "PCT", default_value = "5", value_parser = share)]
-    pub effect: f64,
     /// Primary metric, instead of the plan's: `[TARGET:]TEST[@JOBS[xTHREADS]].FIGURE`
     #[arg(long, value_name = "METRIC")]
     pub primary: Vec<String>,

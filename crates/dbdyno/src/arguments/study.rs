@@ -2,61 +2,53 @@
 
 use std::path::PathBuf;
 
+use anyhow::Result;
 use clap::{Args, ValueEnum};
 use columnar::memory::bytes_of;
 
 use super::common::MeasureOptions;
 use super::judging::Judging;
 use super::secret::SecretText;
+use crate::exit::{InvalidInput, invalid};
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Studies before and after a change (--pause, --hook) have the runs NAME-before and NAME-after. One is made after the other, so that anything else that changed in between is in the difference \
-too: verdicts stay inconclusive unless you vouch for that with --trust-sequential. What a command can switch back and forth is better \
-measured with `dbdyno ab`. docs/STUDIES.md describes every study"
+    override_usage = "dbdyno study NAME [TARGET…] [OPTIONS]\n       dbdyno study --resume NAME",
+    after_help = "Keys of --set besides those of the plan: protocol=published repeats order and repetitions of the document, with what is unsound in them \
+stated on the page; configurations=N is the size of a screening (4, 8, 12 or 16).\n\n\
+Studies before and after a change have the runs NAME-before and NAME-after. One is made after the other, so that anything else that changed in \
+between is in the difference too: verdicts stay inconclusive unless you vouch for that with --trust-sequential. What a command can switch back \
+and forth is better measured with `dbdyno ab`. docs/STUDIES.md describes every study"
 )]
 pub struct StudyArguments {
-    /// Built-in study (`dbdyno list studies`); required unless --resume is given
-    #[arg(required_unless_present = "resume")]
-    pub study: Option<String>,
-    /// Measure, say TEXT, wait for Enter, and measure again
-    #[arg(long, value_name = "TEXT", conflicts_with = "hook")]
-    pub pause: Option<String>,
+    /// Built-in study (`dbdyno list studies`), and the databases to measure, as ENGINE://USER@HOST/DATABASE or ENGINE:PATH;
+    /// in any order
+    #[arg(value_name = "NAME|TARGET")]
+    pub texts: Vec<SecretText>,
+    /// Database to measure, in place of a positional TARGET
+    #[arg(long = "target", value_name = "URL", hide_short_help = true)]
+    pub targets: Vec<SecretText>,
+    /// Measure, print TEXT, wait for Enter, and measure again
+    #[arg(long, value_name = "TEXT", conflicts_with = "change_cmd")]
+    pub change: Option<String>,
     /// Measure, run CMD with sh, and measure again; CMD finds the name of the study in $DBDYNO_STUDY
     #[arg(long, value_name = "CMD")]
-    pub hook: Option<SecretText>,
-    /// Order and repetitions: ours, or those of the document, with what is unsound in them said on the page
-    #[arg(long, value_enum, default_value_t, conflicts_with = "resume")]
-    pub protocol: Protocol,
+    pub change_cmd: Option<SecretText>,
     /// Setting to vary, with two values, such as target.work_mem=4MB,64MB (of plans and databases as in `dbdyno ab --a`). Several
-    /// --vary: a screening of all of them, with the effect of each
+    /// --vary: a screening of all of them, with the effect of each. Layouts to compare: layout=NAME,FILE,…
     #[arg(long, value_name = "KEY=A,B")]
     pub vary: Vec<SecretText>,
-    /// Configurations of a screening: 4, 8, 12 or 16 (default: the fewest that its settings need)
-    #[arg(long, value_name = "N", conflicts_with = "resume")]
-    pub configurations: Option<usize>,
-    /// Layouts to compare, in `study layouts`: built-in ones or files (default: five built-in ones)
-    #[arg(
-        long,
-        value_name = "NAME,…",
-        value_delimiter = ',',
-        conflicts_with = "resume"
-    )]
-    pub layouts: Vec<String>,
-    /// How large: a try, for an hour or two, or as published (default: quick; with --protocol published: published)
+    /// How large: a try, for an hour or two, or as published (default: quick; with protocol=published: published)
     #[arg(long, value_enum)]
     pub size: Option<Size>,
     /// All the memory of the database, in studies that halve it, such as 500MB or 4GiB (default: as the size has it)
     #[arg(long, value_name = "SIZE", value_parser = bytes_of)]
     pub memory: Option<u64>,
     /// Pairs of blocks, in studies that compare two sides (default: as many as their verdict needs); rounds of a study of more
-    #[arg(long, visible_alias = "rounds", value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(lab::study::PAIRS_MAX)))]
-    pub pairs: Option<u32>,
-    /// Database to measure (default: SQLite and DuckDB in files, see --work-dir)
-    #[arg(long = "target", value_name = "URL")]
-    pub targets: Vec<SecretText>,
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(lab::study::PAIRS_MAX)))]
+    pub repeat: Option<u32>,
     /// Resume a study: with the run that was interrupted, or with the change; of several runs, repeat --size and --set
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["study", "pairs", "targets", "name", "seed", "ssh", "allow_busy"])]
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["texts", "targets", "vary", "repeat", "name", "seed", "ssh", "allow_busy"])]
     pub resume: Option<String>,
     /// Output file of the page
     #[arg(
@@ -93,4 +85,105 @@ pub enum Size {
     Fit,
     /// As large as in the document
     Published,
+}
+
+/// Keys of --set and --vary, of the study and of its plan.
+#[derive(Debug, Default, PartialEq)]
+pub struct StudyKeys {
+    pub protocol: Protocol,
+    /// Configurations of a screening.
+    pub configurations: Option<usize>,
+    pub layouts: Vec<String>,
+    /// Settings to vary.
+    pub vary: Vec<SecretText>,
+    /// Keys of the plan.
+    pub settings: Vec<String>,
+}
+
+impl StudyKeys {
+    /// # Errors
+    /// On a value that a key of the study does not have, and on such a key for a study that has begun.
+    pub fn of(arguments: &StudyArguments) -> Result<Self> {
+        let mut keys = Self::default();
+        for text in &arguments.options.settings {
+            match text.split_once('=') {
+                Some(("protocol", value)) => {
+                    let wrong =
+                        || InvalidInput(format!("--set {text}: protocol is sound or published"));
+                    keys.protocol = Protocol::from_str(value, false).map_err(|_| wrong())?;
+                }
+                Some(("configurations", value)) => {
+                    let wrong = |_| {
+                        InvalidInput(format!(
+                            "--set {text}: configurations is a number, such as 8"
+                        ))
+                    };
+                    keys.configurations = Some(value.parse().map_err(wrong)?);
+                }
+                _ => {
+                    keys.settings.push(text.clone());
+                    continue;
+                }
+            }
+            if arguments.resume.is_some() {
+                return invalid(format!(
+                    "--set {text} was settled at the start of the study; leave it out with --resume"
+                ));
+            }
+        }
+        for text in &arguments.vary {
+            match text.expose().split_once('=') {
+                Some(("layout", names)) if keys.layouts.is_empty() => {
+                    keys.layouts = names.split(',').map(str::to_owned).collect();
+                }
+                _ => keys.vary.push(text.clone()),
+            }
+        }
+        Ok(keys)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        study: StudyArguments,
+    }
+
+    fn keys(line: &str) -> Result<StudyKeys> {
+        let words = std::iter::once("study").chain(line.split_whitespace());
+        StudyKeys::of(&Line::try_parse_from(words).unwrap().study)
+    }
+
+    #[test]
+    fn keys_of_the_study_are_not_those_of_its_plan() {
+        let found = keys(
+            "--set protocol=published --set repeat=2 --set configurations=8 --vary layout=shared,a.toml --vary k=1,2",
+        );
+        let expected = StudyKeys {
+            protocol: Protocol::Published,
+            configurations: Some(8),
+            layouts: vec!["shared".into(), "a.toml".into()],
+            vary: vec![SecretText::from("k=1,2".to_owned())],
+            settings: vec!["repeat=2".into()],
+        };
+        assert_eq!(found.unwrap(), expected);
+    }
+
+    #[test]
+    fn wrong_values_of_keys_are_named() {
+        for (line, says) in [
+            ("--set protocol=ours", "sound or published"),
+            ("--set configurations=many", "is a number"),
+            ("--resume s --set protocol=published", "with --resume"),
+        ] {
+            let error = keys(line).unwrap_err().to_string();
+            assert!(error.contains(says), "{line}: {error}");
+        }
+    }
 }

@@ -17,7 +17,7 @@ use stats::multiple::confidence_of_each;
 use stats::ratio::fewest_pairs;
 use until::Known;
 pub(crate) use until::Watch;
-use verdict::compare::{BAND_DEFAULT, CONFIDENCE, Options, compare};
+use verdict::compare::{BAND_DEFAULT, CONFIDENCE, EFFECT, Options, compare};
 use verdict::metric::Metric;
 use workload::Library;
 
@@ -37,7 +37,7 @@ const STUDIES_MAX: usize = 5;
 pub fn ab(typed: &AbArguments, archive_option: &Option<PathBuf>) -> Result<Status> {
     super::prices::check(&typed.judging.prices)?;
     let watched = typed.options.watch.open()?;
-    let request = &AbRequest::from(typed);
+    let request = &AbRequest::of(typed)?;
     if let Some(name) = &request.run.resume {
         refuse_more_sides(name, archive_option)?;
     }
@@ -108,7 +108,7 @@ pub fn show(
     let how = How {
         watched,
         judging: &request.judging,
-        anyway: true,
+        allow_mismatch: true,
         trust_sequential: false,
     };
     judge_and_show(a, b, &how, archive)
@@ -278,7 +278,7 @@ fn estimate(
         }
     };
     let spread = known_spread(plan, archive);
-    let text = report::chances(pairs, metrics, band, request.judging.effect, spread);
+    let text = report::chances(pairs, metrics, band, EFFECT, spread);
     for line in text.lines() {
         say(line);
     }
@@ -296,10 +296,10 @@ fn agree_to_few(request: &AbRequest, pairs: u32, metrics: usize) -> Result<()> {
         1 => format!("a confidence interval of {sure:.0} % needs"),
         n => format!("intervals of {n} primary metrics that hold together at {sure:.0} % need"),
     };
-    let reason = format!("no verdict is possible with --pairs {pairs}: {intervals} {fewest}");
+    let reason = format!("no verdict is possible with --repeat {pairs}: {intervals} {fewest}");
     let what = match metrics {
-        1 => "raise --pairs",
-        _ => "raise --pairs, or name fewer primary metrics in the plan",
+        1 => "raise --repeat",
+        _ => "raise --repeat, or name fewer primary metrics in the plan",
     };
     request.run.options.permission.agree(&reason, what)
 }

@@ -1,9 +1,11 @@
 //! `dbdyno compare`: two runs or a study compared, from the archive alone.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use ::archive::{Archive, ArchiveError, Run, RunName, SideLabel};
 use anyhow::Result;
+use report::{Against, HtmlOptions};
 use serde_json::json;
 use stats::compare::{Design, Verdict};
 use verdict::compare::{Comparison, LEARNED_PAIRS_MIN, Options, Terms, compare as set_against};
@@ -14,11 +16,16 @@ use super::{
     array, load_run, load_run_or_study, prices, print, print_coloured, print_json, shown, tell,
 };
 use crate::arguments::{BandOption, CompareArguments, FailOn, Judging};
+use crate::console::leave_output_to_page;
 use crate::event_outputs::Watched;
 use crate::exit::{InvalidInput, Status, invalid};
-use crate::locations;
+use crate::{locations, output};
 
 pub fn compare(arguments: &CompareArguments, archive: &Option<PathBuf>) -> Result<Status> {
+    let output = arguments.output.as_deref();
+    if output.is_some_and(output::is_standard_output) {
+        leave_output_to_page();
+    }
     let (mut a, mut b) = match &arguments.b {
         Some(b) => (load_run(&arguments.a, archive)?, load_run(b, archive)?),
         None => {
@@ -46,17 +53,39 @@ pub fn compare(arguments: &CompareArguments, archive: &Option<PathBuf>) -> Resul
     let how = How {
         watched: &Watched::default(),
         judging: &arguments.judging,
-        anyway: arguments.anyway,
+        allow_mismatch: arguments.allow_mismatch,
         trust_sequential: arguments.trust_sequential,
     };
-    judge_and_show(&a, &b, &how, archive)
+    let status = judge_and_show(&a, &b, &how, archive)?;
+    if let Some(path) = output {
+        write_page(path, &a, &b, arguments)?;
+    }
+    Ok(status)
+}
+
+/// Writes the page of the second run, with the first beside it.
+fn write_page(path: &Path, a: &Run, b: &Run, arguments: &CompareArguments) -> Result<()> {
+    let judging = &arguments.judging;
+    let options = HtmlOptions {
+        title: None,
+        prices: prices::load(&judging.prices, &[a, b])?,
+        terms: Terms {
+            band: judging.band(),
+            trust_sequential: arguments.trust_sequential,
+        },
+        primary: judging.primary()?,
+        generated_at: Some(host::clock::rfc3339(SystemTime::now())),
+    };
+    let page = report::html(b, &[Against::Run(a)], &options);
+    output::write_and_tell(path, &page, "page", "-o")
 }
 
 /// Refuses options that a study of more than two sides cannot use.
 fn refuse_flags_of_two(arguments: &CompareArguments) -> Result<()> {
     let refused = [
         (!arguments.array.is_empty(), "--array"),
-        (arguments.anyway, "--anyway"),
+        (arguments.allow_mismatch, "--allow-mismatch"),
+        (arguments.output.is_some(), "-o"),
         (arguments.trust_sequential, "--trust-sequential"),
     ];
     match refused.into_iter().find(|(is_given, _)| *is_given) {
@@ -68,7 +97,7 @@ fn refuse_flags_of_two(arguments: &CompareArguments) -> Result<()> {
 pub struct How<'a> {
     pub watched: &'a Watched,
     pub judging: &'a Judging,
-    pub anyway: bool,
+    pub allow_mismatch: bool,
     pub trust_sequential: bool,
 }
 
@@ -92,9 +121,8 @@ pub fn judge_and_show(
     let options = Options {
         terms,
         studies: &studies,
-        effect: judging.effect,
         primary: &primary,
-        anyway: how.anyway,
+        allow_mismatch: how.allow_mismatch,
     };
     let prices = prices::load(&judging.prices, &[a, b])?;
     let compared = set_against(a, b, &options)?;
@@ -160,7 +188,7 @@ pub fn equal_studies(like: &Run, archive: &Option<PathBuf>) -> Result<Vec<(Run, 
     let pairs: u32 = studies.iter().map(|(a, _)| a.repetitions).sum();
     if (pairs as usize) < LEARNED_PAIRS_MIN {
         return invalid(format!(
-            "the archive holds {pairs} pairs of the plan \"{}\" measured against itself, but learning its noise needs at least {LEARNED_PAIRS_MIN}; measure more with `dbdyno ab {} --pairs 10` without --a and --b",
+            "the archive holds {pairs} pairs of the plan \"{}\" measured against itself, but learning its noise needs at least {LEARNED_PAIRS_MIN}; measure more with `dbdyno ab {} --aa`",
             like.plan_name, like.plan_name
         ));
     }

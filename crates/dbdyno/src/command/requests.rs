@@ -4,11 +4,14 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use anyhow::Result;
 use archive::{Alternative, Screened};
 use engine::TargetUrl;
 use lab::Plan;
 
+use crate::arguments::positional::{Kind, Split, split};
 use crate::arguments::{AbArguments, Judging, MeasureOptions, RunArguments, SecretText};
+use crate::exit::invalid;
 
 #[derive(Debug, Clone)]
 pub enum PlanSource {
@@ -106,29 +109,36 @@ pub struct AbRequest {
     pub judging: Judging,
 }
 
-impl From<&AbArguments> for AbRequest {
-    fn from(typed: &AbArguments) -> Self {
-        let typed = typed.clone();
-        Self {
+impl AbRequest {
+    /// The request as typed.
+    ///
+    /// # Errors
+    /// As [`split`], and without a plan or without a difference of the sides.
+    pub fn of(typed: &AbArguments) -> Result<Self> {
+        let mut typed = typed.clone();
+        typed.take_subjects();
+        let Split { subject, targets } = split("ab", Some(&Kind::plan()), &typed.texts)?;
+        if typed.resume.is_none() {
+            check_sides(&typed, subject.as_deref())?;
+        }
+        Ok(Self {
             sides: [typed.a, typed.b].map(SideRequest::of).to_vec(),
-            pairs: typed.pairs,
+            pairs: typed.repeat,
             until: typed.until,
-            within: typed.within,
+            within: typed.time,
             interleave: typed.interleave,
             judging: typed.judging,
             run: RunRequest {
-                plan: PlanSource::Named(typed.plan),
-                targets: typed.targets,
+                plan: PlanSource::Named(subject.unwrap_or_default()),
+                targets: [targets, typed.targets].concat(),
                 resume: typed.resume,
                 library: typed.library,
                 options: typed.options,
                 ..RunRequest::default()
             },
-        }
+        })
     }
-}
 
-impl AbRequest {
     /// The same study, resumed.
     pub fn resumed(mut self, name: &str) -> Self {
         self.run.resume = Some(name.to_owned());
@@ -139,4 +149,20 @@ impl AbRequest {
     pub fn is_announced(&self) -> bool {
         (self.sides.iter()).any(|side| side.screened.is_some() || side.alternative.is_some())
     }
+}
+
+/// Refuses a study without a plan, and one whose sides do not differ unless that is requested.
+fn check_sides(typed: &AbArguments, plan: Option<&str>) -> Result<()> {
+    let Some(plan) = plan else {
+        return invalid(
+            "no plan is given; type: dbdyno ab PLAN TARGET --a KEY=VALUE --b KEY=VALUE (`dbdyno list plans` lists the plans)",
+        );
+    };
+    if typed.aa || !typed.a.is_empty() || !typed.b.is_empty() {
+        return Ok(());
+    }
+    invalid(format!(
+        "A and B do not differ; type: dbdyno ab {plan} TARGET --a KEY=VALUE --b KEY=VALUE, or, to measure the noise of this \
+         machine: dbdyno ab {plan} TARGET --aa"
+    ))
 }

@@ -20,7 +20,8 @@ use archive::{Archive, ArchiveError, Run, RunName};
 
 use self::built_in::{BuiltIn, Design};
 use self::request::{StudyRequest, VERB};
-use crate::arguments::study::{Size, StudyArguments};
+use crate::arguments::positional::{Split, split};
+use crate::arguments::study::{Size, StudyArguments, StudyKeys};
 use crate::console::leave_output_to_page;
 use crate::exit::{Status, invalid};
 use crate::locations;
@@ -28,13 +29,18 @@ use crate::output;
 
 pub fn study(arguments: &StudyArguments, archive_option: &Option<PathBuf>) -> Result<Status> {
     let archive = locations::archive(archive_option)?;
+    let Split { subject, targets } = split("study", Some(&BuiltIn::kind()?), &arguments.texts)?;
     let (built_in, first) = match &arguments.resume {
         Some(name) => {
             let (built_in, first) = begun(name, &archive)?;
             (built_in, Some(Box::new(first)))
         }
         None => {
-            let name = arguments.study.as_deref().unwrap_or_default();
+            let Some(name) = &subject else {
+                return invalid(
+                    "no study is given; type: dbdyno study NAME [TARGET…] (`dbdyno list studies` lists the studies)",
+                );
+            };
             (BuiltIn::named(name)?, None)
         }
     };
@@ -49,6 +55,8 @@ pub fn study(arguments: &StudyArguments, archive_option: &Option<PathBuf>) -> Re
         built_in,
         name,
         arguments,
+        keys: StudyKeys::of(arguments)?,
+        targets: [targets, arguments.targets.clone()].concat(),
         archive,
         archive_option,
         first,
@@ -78,7 +86,10 @@ fn blocks(request: &StudyRequest<'_>, size: Size) -> Result<Option<cost::Blocks>
         Design::Vary => vary::blocks(request, size).map(Some),
         Design::Memory => {
             let scale = request.built_in.scale(size);
-            Ok(Some(cost::Blocks::in_pairs(scale, request.arguments.pairs)))
+            Ok(Some(cost::Blocks::in_pairs(
+                scale,
+                request.arguments.repeat,
+            )))
         }
         Design::Change | Design::Runs => Ok(None),
     }

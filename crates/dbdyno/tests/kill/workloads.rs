@@ -59,16 +59,16 @@ const fn case(begin: &'static str, points: usize) -> Case {
 /// In memory or on a server of its own; a ramp, a screening, two versions, and each design of study.
 const CASES: [Case; 12] = [
     case("run k.toml --target sqlite:", 11),
-    case("ab k.toml --target sqlite: --pairs 1", 2 * 11),
+    case("ab k.toml --target sqlite: --aa --repeat 1", 2 * 11),
     Case {
         torn: 6,
         ..case(
-            "ab k.toml --target sqlite: --pairs 1 --interleave 100ms --b target.cache_mb=9 --set step.seconds=1.0",
+            "ab k.toml --target sqlite: --repeat 1 --interleave 100ms --b target.cache_mb=9 --set step.seconds=1.0",
             2 * 11,
         )
     },
     case(
-        "study memory --size quick --target postgres+local: --pairs 1 --set step.oltp.users=1 --set step.2.seconds=0.2 \
+        "study memory --size quick --target postgres+local: --repeat 1 --set step.oltp.users=1 --set step.2.seconds=0.2 \
          --set step.2.ramp_up_seconds=0.1 --set step.oltp.warehouse_rows=tenth",
         2 * 9,
     ),
@@ -79,28 +79,28 @@ const CASES: [Case; 12] = [
     case("run m.toml --target postgres+local:", 10),
     case("backup run --target sqlite:k.db --work-seconds 0.3", 2),
     case(
-        "study backup-half --size quick --pairs 1 --set step.backup.work_seconds=0.3 --set step.backup.warehouse_rows=tenth \
+        "study backup-half --size quick --repeat 1 --set step.backup.work_seconds=0.3 --set step.backup.warehouse_rows=tenth \
          --set step.backup.methods=[\"basebackup-null\",\"basebackup-tar\"]",
         4,
     ),
     case(
-        "study memory-queries --size quick --target postgres+local: --pairs 1 --set step.olap.scale=0.01 --set step.olap.rounds=2",
+        "study memory-queries --size quick --target postgres+local: --repeat 1 --set step.olap.scale=0.01 --set step.olap.rounds=2",
         4,
     ),
     case(
-        "study storage-update --size quick --target sqlite:k.db --hook true --set repeat=1 --set step.1.jobs=[1] \
+        "study storage-update --size quick --target sqlite:k.db --change-cmd true --set repeat=1 --set step.1.jobs=[1] \
          --set step.1.tests=[\"T311\"] --set step.oltp.warehouse_rows=tenth --set step.oltp.users=2 --set step.3.seconds=0.3 \
          --set step.3.ramp_up_seconds=0 --set step.oltp.warm_up_max_seconds=1",
         20,
     ),
     case(
-        "study settings --size quick --target sqlite:k.db --rounds 2 --vary step.oltp.users=1,2 --vary target.cache_mb=2,9 \
+        "study settings --size quick --target sqlite:k.db --repeat 2 --vary step.oltp.users=1,2 --vary target.cache_mb=2,9 \
          --set step.oltp.warehouse_rows=tenth --set step.2.seconds=0.3 --set step.2.ramp_up_seconds=0 \
          --set step.oltp.warm_up_max_seconds=1",
         72,
     ),
     case(
-        "study versions --size quick --pairs 1 --set step.1.seconds=0.3 --set step.1.ramp_up_seconds=0 \
+        "study versions --size quick --repeat 1 --set step.1.seconds=0.3 --set step.1.ramp_up_seconds=0 \
          --set step.oltp.warehouse_rows=tenth --set step.3.seconds=0.3 --set step.3.ramp_up_seconds=0",
         20,
     ),
@@ -155,7 +155,7 @@ fn kill_and_resume(number: u64, case: &Case) {
             verb @ ("ab" | "study") => verb,
             _ => "run",
         };
-        let hook = begin.iter().position(|word| *word == "--hook");
+        let hook = begin.iter().position(|word| *word == "--change-cmd");
         let hook = hook.map_or(&[][..], |at| &begin[at..at + 2]);
         let resumed = workspace.dbdyno(&[&[verb, "--resume", "k", "--yes"], hook].concat());
         assert_eq!(resumed.status, 0, "{context}: {}", resumed.stderr);

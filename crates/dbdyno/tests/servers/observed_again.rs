@@ -50,7 +50,7 @@ pub fn assert_one_less(workspace: &Workspace, url: &str) {
     );
 
     // They differ in length.
-    let compared = workspace.json("compare seen later --anyway --format json");
+    let compared = workspace.json("compare seen later --allow-mismatch --format json");
     compared.to_string().says("active_sessions_mean");
 
     let limit = |figure: &str, at_most: f64| {

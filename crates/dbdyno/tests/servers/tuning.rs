@@ -74,7 +74,7 @@ fn sides_that_differ_in_the_host_are_measured_in_blocks() {
     let url = format!("sqlite:{}", disk.path("t.db").display());
     let plan = workspace.file("tuned.toml", PLAN);
     let study = [
-        "ab", &plan, "--target", &url, "--yes", "--pairs", "2", "--name", "study",
+        "ab", &plan, "--target", &url, "--yes", "--repeat", "2", "--name", "study",
     ];
     let sides = words("--a host.read_ahead_kb=16 --b host.read_ahead_kb=2048", &[]);
     let refused = workspace.ends(2, &[&study[..], &sides, &["--interleave", "50ms"]].concat());

@@ -262,7 +262,7 @@ fn settings_are_screened_from_command_to_page() {
     let two = words(TWO, &[]);
     let little = words(
         "--set step.2.seconds=0.3 --set step.2.ramp_up_seconds=0 --set step.oltp.check=none --set \
-        step.oltp.warm_up_max_seconds=0 --rounds 1 --name v -o v.html",
+        step.oltp.warm_up_max_seconds=0 --repeat 1 --name v -o v.html",
         &[],
     );
     let ended = workspace.ends(2, &[&study[..], &two, &little].concat());
@@ -293,7 +293,7 @@ fn settings_are_screened_from_command_to_page() {
     for flags in [
         &["--band", "learned"][..],
         &["--prices", "p.toml"],
-        &["--anyway"],
+        &["--allow-mismatch"],
     ] {
         let refused = workspace.ends(2, &[&["compare", "v"], flags].concat());
         let says = "belongs to two sides, and this study has more";
@@ -319,8 +319,8 @@ fn settings_are_screened_from_command_to_page() {
         --vary step.2.seconds=1,2 --vary step.seconds=3,4       => sets the same
         --vary step.2.seconds=1,1.0 --vary target.cache_mb=8,16 => both values give the same
         TWO --set step.oltp.users=3                             => set with --set and varied
-        TWO --configurations 8                                  => are screened with 4
-        --vary target.cache_mb=8,16 --configurations 4          => belongs to a screening
+        TWO --set configurations=8                                  => are screened with 4
+        --vary target.cache_mb=8,16 --set configurations=4          => belongs to a screening
         TWO --band learned                                      => --band learned belongs to two sides
         MANY                                                    => 16 settings are too many
     ";

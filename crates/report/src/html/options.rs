@@ -24,7 +24,7 @@ impl HtmlOptions {
         compare::Options {
             terms: self.terms,
             primary: &self.primary,
-            anyway: true,
+            allow_mismatch: true,
             ..compare::Options::default()
         }
     }

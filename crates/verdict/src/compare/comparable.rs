@@ -55,7 +55,7 @@ pub(crate) fn pairing(
     a: &Run,
     b: &Run,
     terms: &Terms,
-    anyway: bool,
+    allow_mismatch: bool,
 ) -> Result<Pairing, NotComparable> {
     if a.id == b.id && a.label == b.label && a.started_at == b.started_at {
         return Err(NotComparable::Itself(a.label.clone()));
@@ -78,7 +78,7 @@ pub(crate) fn pairing(
     let design = terms.design(a, b);
     let mut cautions = Vec::new();
     let different = measured_differently(a, b, &targets);
-    if !different.is_empty() && !design.is_paired() && !anyway {
+    if !different.is_empty() && !design.is_paired() && !allow_mismatch {
         return Err(NotComparable::Differently {
             a: a.label.clone(),
             b: b.label.clone(),

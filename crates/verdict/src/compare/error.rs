@@ -20,7 +20,7 @@ pub enum CompareError {
          again while nothing else runs"
     )]
     TooNoisy { metric: Metric, pct: f64 },
-    /// The effect or the band is no share.
-    #[error("the {0} must be between 0 % and 100 %")]
-    NotAShare(&'static str),
+    /// The band is no share.
+    #[error("the practical band must be between 0 % and 100 %")]
+    NotAShare,
 }

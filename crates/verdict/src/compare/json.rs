@@ -4,7 +4,7 @@ use serde_json::{Value, json as value};
 use stats::compare::Design;
 use stats::forecast::Further;
 
-use super::{Comparison, Oddity, Pair, Row, Scatter};
+use super::{Comparison, EFFECT, Oddity, Pair, Row, Scatter};
 use crate::metric;
 use crate::outcome::{ratio_and_interval, verdict_word};
 use crate::ramps::Ramps;
@@ -34,7 +34,7 @@ pub fn json(comparison: &Comparison, ramps: &[Ramps], shifts: &[Shift]) -> Value
         "repetitions_a": comparison.repetitions.0,
         "repetitions_b": comparison.repetitions.1,
         "primary_named": comparison.named,
-        "effect_pct": comparison.effect * 100.0,
+        "effect_pct": EFFECT * 100.0,
         "differences": comparison.differences,
         "cautions": comparison.cautions,
         "metrics": comparison.rows.iter().map(row).collect::<Vec<_>>(),

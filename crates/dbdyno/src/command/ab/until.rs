@@ -128,7 +128,7 @@ pub fn announce(
     };
     permission.agree(
         &too_many,
-        "raise --pairs or --within, name a larger effect, or choose a smaller --band",
+        "raise --repeat or --time, name a larger effect, or choose a smaller --band",
     )
 }
 
@@ -159,7 +159,7 @@ impl<T: Fn(&str)> Watch<T> {
                 trust_sequential: false,
             },
             primary: &primary,
-            anyway: true,
+            allow_mismatch: true,
             ..Options::default()
         };
         compare(a, b, &options).ok()
@@ -188,7 +188,7 @@ impl<T: Fn(&str)> Stopping for Watch<T> {
         if (pairs as usize) < fewest && until.within_s.is_some() {
             (self.tell)(&format!(
                 "dbdyno: warning: a verdict needs {fewest} pairs, which do not fit into the time; interrupt the study and begin it again \
-                 with a longer --within, or with shorter points"
+                 with a longer --time, or with shorter points"
             ));
         }
     }

@@ -29,7 +29,7 @@ pub(super) fn carry_out(request: &StudyRequest<'_>) -> Result<Status> {
     let how = How {
         watched: &request.watched,
         judging: &request.arguments.judging,
-        anyway: true,
+        allow_mismatch: true,
         trust_sequential: request.arguments.trust_sequential,
     };
     let status = judge_and_show(&before, &after, &how, request.archive_option)?;

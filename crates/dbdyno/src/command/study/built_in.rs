@@ -8,6 +8,7 @@ use columnar::memory::bytes_of;
 use include_dir::{Dir, include_dir};
 use serde::Deserialize;
 
+use crate::arguments::positional::Kind;
 use crate::arguments::study::Size;
 use crate::exit::invalid;
 
@@ -168,6 +169,16 @@ impl Scale {
 }
 
 impl BuiltIn {
+    /// The names of all, for positional arguments.
+    pub fn kind() -> anyhow::Result<Kind> {
+        let names = Self::all()?.into_iter().map(|study| study.name);
+        Ok(Kind {
+            noun: "study",
+            names: names.collect(),
+            lister: "list studies",
+        })
+    }
+
     pub fn all() -> anyhow::Result<Vec<Self>> {
         let texts = STUDIES.files().filter_map(|file| file.contents_utf8());
         let studies = texts.map(|text| Ok(toml::from_str::<Self>(text)?));

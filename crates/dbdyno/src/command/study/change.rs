@@ -16,29 +16,29 @@ use crate::exit::invalid;
 
 /// Interval at which a wait checks for interruption.
 const LOOK: Duration = Duration::from_millis(200);
-/// Variable with the name of the study for a hook.
+/// Variable with the name of the study for a command.
 const STUDY: &str = "DBDYNO_STUDY";
 
 pub enum Change {
     /// Instruction for the user, who then presses Enter.
-    Pause(String),
-    Hook(SecretText),
+    Instruction(String),
+    Command(SecretText),
 }
 
 impl Change {
     /// The requested change; an error if there is none, or no terminal for the instruction.
     pub fn from_arguments(arguments: &StudyArguments) -> Result<Self> {
-        let why = match (&arguments.hook, &arguments.pause) {
-            (Some(hook), _) => return Ok(Self::Hook(hook.clone())),
+        let why = match (&arguments.change_cmd, &arguments.change) {
+            (Some(command), _) => return Ok(Self::Command(command.clone())),
             (None, Some(text)) if std::io::stdin().is_terminal() => {
-                return Ok(Self::Pause(text.clone()));
+                return Ok(Self::Instruction(text.clone()));
             }
             (None, Some(_)) => {
-                "--pause waits for Enter, and standard input is no terminal; name the command that makes the change with --hook"
+                "--change waits for Enter, and standard input is no terminal; name the command that makes the change with --change-cmd"
             }
             (None, None) => {
-                "this study measures before and after a change; say what is to be changed with --pause TEXT, or name the command that \
-                 makes the change with --hook CMD"
+                "this study measures before and after a change; say what is to be changed with --change TEXT, or name the command that \
+                 makes the change with --change-cmd CMD"
             }
         };
         invalid(why)
@@ -47,21 +47,21 @@ impl Change {
     /// Note on both runs; it omits commands because they may hold secrets.
     pub fn note(&self) -> String {
         match self {
-            Self::Pause(text) => text.clone(),
-            Self::Hook(_) => "the change was made by a command (--hook)".into(),
+            Self::Instruction(text) => text.clone(),
+            Self::Command(_) => "the change was made by a command (--change-cmd)".into(),
         }
     }
 
     /// Makes the change; `false` if it was interrupted.
     pub fn make(&self, study: &str) -> Result<bool> {
         match self {
-            Self::Pause(text) => {
+            Self::Instruction(text) => {
                 say(&format!(
                     "{study}-before is measured. Now: {text}. Press Enter to measure again"
                 ));
                 entered()
             }
-            Self::Hook(command) => carry_out(command, study),
+            Self::Command(command) => carry_out(command, study),
         }
     }
 }
@@ -92,9 +92,9 @@ fn entered() -> Result<bool> {
 
 /// Output of the command is no result and goes to standard error.
 fn carry_out(command: &SecretText, study: &str) -> Result<bool> {
-    say("the change is made by the command of --hook");
+    say("the change is made by the command of --change-cmd");
     let said = std::io::stderr().as_fd().try_clone_to_owned();
-    let said = said.context("cannot run the command of --hook")?;
+    let said = said.context("cannot run the command of --change-cmd")?;
     let status = Command::new("sh")
         .arg("-c")
         .arg(command.expose())
@@ -102,12 +102,12 @@ fn carry_out(command: &SecretText, study: &str) -> Result<bool> {
         .stdin(Stdio::null())
         .stdout(said)
         .status()
-        .context("cannot run the command of --hook")?;
+        .context("cannot run the command of --change-cmd")?;
     if is_interrupted() {
         return Ok(false);
     }
     if !status.success() {
-        bail!("the command of --hook failed ({status})");
+        bail!("the command of --change-cmd failed ({status})");
     }
     Ok(true)
 }

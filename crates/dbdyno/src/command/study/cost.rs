@@ -203,7 +203,7 @@ pub fn ask(
             how,
             &workloads,
             &targets,
-            &request.arguments.options.settings,
+            &request.keys.settings,
         )?;
         Ok::<_, anyhow::Error>(Cost {
             memory_bytes: request.arguments.memory.or(cost.memory_bytes),

@@ -46,7 +46,7 @@ fn in_sequence(request: &StudyRequest<'_>) -> Result<Status> {
     let how = How {
         watched: &request.watched,
         judging: &request.arguments.judging,
-        anyway: true,
+        allow_mismatch: true,
         trust_sequential: false,
     };
     let status = judge_and_show(half, all, &how, request.archive_option)?;
@@ -94,7 +94,7 @@ fn cache_of(
     let Some((key, value)) = engines::find(url)?.cache_setting(bytes) else {
         return invalid(format!(
             "study {study} sets the memory of the database, which dbdyno cannot do for {url}; name a local server, or change \
-             it yourself and measure with `dbdyno study storage-update --pause`"
+             it yourself and measure with `dbdyno study storage-update --change TEXT`"
         ));
     };
     // The URL of a resumed run already contains the study's value.

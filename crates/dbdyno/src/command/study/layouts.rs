@@ -115,13 +115,13 @@ fn layout_of(run: &Run) -> Result<Definition> {
 
 pub(super) fn blocks(request: &StudyRequest<'_>, size: Size) -> Blocks {
     let scale = request.built_in.scale(size);
-    let sides = match request.arguments.layouts.len() {
+    let sides = match request.keys.layouts.len() {
         0 => request.built_in.sides.len(),
         given => given,
     };
     Blocks {
         sides: sides as u32,
-        rounds: request.arguments.pairs.unwrap_or(scale.rounds()),
+        rounds: request.arguments.repeat.unwrap_or(scale.rounds()),
     }
 }
 
@@ -161,7 +161,7 @@ fn target(request: &StudyRequest<'_>) -> Result<TargetUrl> {
 /// The sides: those of the study's file, or the named layouts.
 fn planned(request: &StudyRequest<'_>, target: &TargetUrl, size: Size) -> Result<Vec<Planned>> {
     let study = &request.built_in;
-    let given = request.arguments.layouts.iter().map(|layout| SideOfStudy {
+    let given = request.keys.layouts.iter().map(|layout| SideOfStudy {
         layout: layout.clone(),
         ..SideOfStudy::default()
     });
@@ -170,7 +170,7 @@ fn planned(request: &StudyRequest<'_>, target: &TargetUrl, size: Size) -> Result
     let sets_more = study.sides.iter().any(|side| !side.on.is_empty());
     if sets_more && !given.is_empty() {
         return refused(format!(
-            "--layouts does not belong to study {}, whose sides differ in more than their layouts",
+            "--vary layout=… does not belong to study {}, whose sides differ in more than their layouts",
             study.name
         ));
     }
@@ -184,7 +184,7 @@ fn planned(request: &StudyRequest<'_>, target: &TargetUrl, size: Size) -> Result
     let planned: Vec<Planned> = planned.collect::<Result<_>>()?;
     if planned.len() < 2 || planned.len() > archive::SIDES_MAX {
         return refused(format!(
-            "--layouts takes 2 to {} layouts",
+            "--vary layout=A,B,… takes 2 to {} layouts",
             archive::SIDES_MAX
         ));
     }
@@ -192,7 +192,7 @@ fn planned(request: &StudyRequest<'_>, target: &TargetUrl, size: Size) -> Result
     let names: Vec<&str> = names.collect();
     let twice = (1..names.len()).find(|at| names[..*at].contains(&names[*at]));
     match twice {
-        Some(at) => refused(format!("--layouts names {} twice", names[at])),
+        Some(at) => refused(format!("--vary layout=… names {} twice", names[at])),
         None => Ok(planned),
     }
 }
@@ -202,7 +202,7 @@ fn planned_side(side: &SideOfStudy, target: &TargetUrl, times: u64) -> Result<Pl
     let layout = Definition::load(&side.layout)?;
     if let Some(key) = lacking(engine, &layout) {
         return invalid(format!(
-            "layout {} has {key}, which {} cannot keep apart from its data; choose other layouts with --layouts",
+            "layout {} has {key}, which {} cannot keep apart from its data; choose other layouts with --vary layout=A,B",
             layout.name,
             engine.scheme()
         ));

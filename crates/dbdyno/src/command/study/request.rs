@@ -12,7 +12,7 @@ use report::{Against, HtmlOptions};
 use verdict::compare::Terms;
 
 use super::built_in::{BuiltIn, Design};
-use crate::arguments::study::{Protocol, Size, StudyArguments};
+use crate::arguments::study::{Protocol, Size, StudyArguments, StudyKeys};
 use crate::arguments::{MeasureOptions, SecretText};
 use crate::command::prices;
 use crate::command::requests::{AbRequest, PlanSource, RunRequest};
@@ -27,6 +27,9 @@ pub struct StudyRequest<'a> {
     pub built_in: BuiltIn,
     pub name: String,
     pub arguments: &'a StudyArguments,
+    pub keys: StudyKeys,
+    /// Databases as typed.
+    pub targets: Vec<SecretText>,
     pub watched: Watched,
     pub archive: PathBuf,
     /// The archive as given on the command line.
@@ -38,29 +41,34 @@ impl StudyRequest<'_> {
     pub fn check(&self) -> Result<()> {
         prices::check(&self.arguments.judging.prices)?;
         let (arguments, design) = (self.arguments, self.built_in.design);
+        let keys = &self.keys;
         let given: [(&str, bool, &[Design]); 8] = [
-            ("--pause", arguments.pause.is_some(), &[Design::Change]),
-            ("--hook", arguments.hook.is_some(), &[Design::Change]),
+            ("--change", arguments.change.is_some(), &[Design::Change]),
+            (
+                "--change-cmd",
+                arguments.change_cmd.is_some(),
+                &[Design::Change],
+            ),
             (
                 "--trust-sequential",
                 arguments.trust_sequential,
                 &[Design::Change],
             ),
             (
-                "--pairs",
-                arguments.pairs.is_some(),
+                "--repeat",
+                arguments.repeat.is_some(),
                 &[Design::Layouts, Design::Memory, Design::Vary],
             ),
             (
-                "--layouts",
-                !arguments.layouts.is_empty(),
+                "--vary layout=…",
+                !keys.layouts.is_empty(),
                 &[Design::Layouts],
             ),
             ("--memory", arguments.memory.is_some(), &[Design::Memory]),
-            ("--vary", !arguments.vary.is_empty(), &[Design::Vary]),
+            ("--vary KEY=A,B", !keys.vary.is_empty(), &[Design::Vary]),
             (
-                "--configurations",
-                arguments.configurations.is_some(),
+                "--set configurations",
+                keys.configurations.is_some(),
                 &[Design::Vary],
             ),
         ];
@@ -78,12 +86,12 @@ impl StudyRequest<'_> {
         }
         if self.built_in.published.is_none() {
             return invalid(format!(
-                "study {name} repeats no published protocol; leave out --protocol"
+                "study {name} repeats no published protocol; leave out --set protocol"
             ));
         }
-        match arguments.pairs {
+        match arguments.repeat {
             Some(_) => invalid(
-                "--pairs and --protocol published exclude each other: the document measures one side after the other, once",
+                "--repeat and --set protocol=published exclude each other: the document measures one side after the other, once",
             ),
             None => Ok(()),
         }
@@ -93,7 +101,7 @@ impl StudyRequest<'_> {
     pub fn is_published(&self) -> bool {
         match &self.first {
             Some(run) => !run.unsound().is_empty(),
-            None => self.arguments.protocol == Protocol::Published,
+            None => self.keys.protocol == Protocol::Published,
         }
     }
 
@@ -109,10 +117,7 @@ impl StudyRequest<'_> {
     /// Refuses options that the start of the study has fixed.
     pub fn refuse_settled(&self) -> Result<()> {
         let arguments = self.arguments;
-        if arguments.size.is_none()
-            && arguments.options.settings.is_empty()
-            && arguments.memory.is_none()
-        {
+        if arguments.size.is_none() && self.keys.settings.is_empty() && arguments.memory.is_none() {
             return Ok(());
         }
         let why = format!(
@@ -132,16 +137,14 @@ impl StudyRequest<'_> {
         let published = published.filter(|_| self.is_published());
         let published = published.iter().flat_map(|published| &published.settings);
         let of_size = self.built_in.scale(self.size()).settings.iter();
-        let all = of_size
-            .chain(published)
-            .chain(&self.arguments.options.settings);
+        let all = of_size.chain(published).chain(&self.keys.settings);
         all.cloned().collect()
     }
 
     /// The requested targets, or those of the study's start; empty if dbdyno creates them.
     pub fn targets(&self) -> Result<Vec<SecretText>> {
         let Some(first) = &self.first else {
-            let given = &self.arguments.targets;
+            let given = &self.targets;
             let own = self.built_in.target.iter();
             return Ok(if given.is_empty() {
                 own.map(|url| SecretText::from(url.clone())).collect()
@@ -226,7 +229,7 @@ pub fn common(request: &StudyRequest<'_>) -> Result<AbRequest> {
     Ok(AbRequest {
         run,
         sides: Vec::new(),
-        pairs: arguments.pairs.or(scale.pairs),
+        pairs: arguments.repeat.or(scale.pairs),
         until: None,
         within: None,
         interleave: None,

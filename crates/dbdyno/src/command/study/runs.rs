@@ -176,7 +176,7 @@ fn prepared(request: &StudyRequest<'_>, planned: &Planned) -> Result<Stage> {
     let memory = usable_bytes().map(|bytes| bytes / levels.len().max(1) as u64);
     let mut run = request.run_request()?;
     // These settings come after those of the size and before the user's.
-    let at = run.options.settings.len() - request.arguments.options.settings.len();
+    let at = run.options.settings.len() - request.keys.settings.len();
     run.options
         .settings
         .splice(at..at, planned.settings.clone());

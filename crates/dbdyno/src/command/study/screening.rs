@@ -48,18 +48,18 @@ pub(super) fn blocks(request: &StudyRequest<'_>, size: Size, varied: &[Factor]) 
     let scale = request.built_in.scale(size);
     Ok(Blocks {
         sides: design(request, varied)?.rows().len() as u32,
-        rounds: request.arguments.pairs.unwrap_or(scale.rounds()),
+        rounds: request.arguments.repeat.unwrap_or(scale.rounds()),
     })
 }
 
 fn design(request: &StudyRequest<'_>, varied: &[Factor]) -> Result<TwoLevel> {
-    let (factors, rows) = (varied.len(), request.arguments.configurations);
+    let (factors, rows) = (varied.len(), request.keys.configurations);
     let sizes = TwoLevel::sizes(factors);
     TwoLevel::of(factors, rows).ok_or_else(|| {
         let sizes: Vec<String> = sizes.iter().map(usize::to_string).collect();
         let why = match (rows, sizes.as_slice()) {
             (Some(rows), [_, ..]) => format!(
-                "--configurations {rows}: {factors} settings are screened with {}",
+                "--set configurations={rows}: {factors} settings are screened with {}",
                 sizes.join(" or ")
             ),
             _ => format!(

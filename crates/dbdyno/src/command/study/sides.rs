@@ -41,9 +41,9 @@ pub(super) fn agree_to_few(request: &StudyRequest<'_>, blocks: Blocks) -> Result
         return Ok(());
     }
     let reason = format!(
-        "no verdict is possible with --rounds {}: an interval needs {ROUNDS_MIN}",
+        "no verdict is possible with --repeat {}: an interval needs {ROUNDS_MIN}",
         blocks.rounds
     );
     let permission = &request.arguments.options.permission;
-    permission.agree(&reason, "raise --rounds")
+    permission.agree(&reason, "raise --repeat")
 }

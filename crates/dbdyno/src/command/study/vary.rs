@@ -33,9 +33,9 @@ pub(super) fn carry_out(request: &StudyRequest<'_>) -> Result<Status> {
     let [one] = varied.as_slice() else {
         return screening::carry_out(request, &varied);
     };
-    if request.arguments.configurations.is_some() {
+    if request.keys.configurations.is_some() {
         return invalid(
-            "--configurations belongs to a screening of several settings; name another one with --vary",
+            "--set configurations belongs to a screening of several settings; name another one with --vary",
         );
     }
     let side = |value: &str| SideRequest::of(vec![screening::set_to(one, value)]);
@@ -51,7 +51,7 @@ pub(super) fn blocks(request: &StudyRequest<'_>, size: Size) -> Result<Blocks> {
     match varied(request)?.as_slice() {
         [_] => Ok(Blocks::in_pairs(
             request.built_in.scale(size),
-            request.arguments.pairs,
+            request.arguments.repeat,
         )),
         several => screening::blocks(request, size, several),
     }
@@ -72,7 +72,7 @@ fn refuse_for(varied: &Factor, targets: &[TargetUrl], request: &StudyRequest<'_>
         }
     }
     let is_set = |setting: &&String| setting.split('=').next() == Some(&varied.key);
-    match request.arguments.options.settings.iter().find(is_set) {
+    match request.keys.settings.iter().find(is_set) {
         None => Ok(()),
         Some(_) => invalid(format!(
             "{} is set with --set and varied with --vary; leave out one of them",
@@ -100,7 +100,7 @@ pub(super) fn against(request: &StudyRequest<'_>, new: Option<AbRequest>) -> Res
 
 /// The requested settings, or those of the study's file.
 fn varied(request: &StudyRequest<'_>) -> Result<Vec<Factor>> {
-    let given = request.arguments.vary.iter().map(SecretText::expose);
+    let given = request.keys.vary.iter().map(SecretText::expose);
     let given: Vec<&str> = given.collect();
     let own: Vec<&str> = request.built_in.vary.iter().map(String::as_str).collect();
     let study = &request.built_in.name;
