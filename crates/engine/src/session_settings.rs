@@ -78,7 +78,7 @@ impl fmt::Display for Replaced {
         if self.in_scripts {
             Ok(())
         } else {
-            f.write_str(", kept in scripts")
+            f.write_str(", unchanged in scripts")
         }
     }
 }
@@ -212,14 +212,11 @@ pub fn all_in_force(
 /// The list of an engine as docs/SERVERS.md has it; the words after a name say on which of its servers.
 pub fn table<'o>(title: &str, all: impl Iterator<Item = (&'o Override, String)>) -> String {
     let row = |(of, on): (&Override, String)| {
-        let scripts = if of.in_scripts { "replaced" } else { "kept" };
-        format!(
-            "| `{}`{on} | `{}` | {scripts} | {} |\n",
-            of.name, of.value, of.why
-        )
+        let scripts = if of.in_scripts { "replaced" } else { "unchanged" };
+        format!("| `{}`{on} | `{}` | {scripts} |\n", of.name, of.value)
     };
     let rows: String = all.map(row).collect();
-    format!("| {title} | value | in scripts | reason |\n|---|---|---|---|\n{rows}")
+    format!("| {title} | value | in scripts |\n|---|---|---|\n{rows}")
 }
 
 #[cfg(test)]

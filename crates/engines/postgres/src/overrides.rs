@@ -32,7 +32,7 @@ pub(super) const OVERRIDES: [Override; 9] = [
     Override::but_scripts(
         "client_min_messages",
         "warning",
-        "what prepares tables says \"already exists, skipping\" at every point",
+        "statements that prepare tables print \"already exists, skipping\" at every point",
     ),
 ];
 
@@ -54,7 +54,7 @@ const BY_TARGET: [Override; 3] = [
     Override::everywhere(
         SEARCH_PATH,
         "dbdyno, pg_temp",
-        "dbdyno's tables are there; the role's own schemas stand between the two for scripts",
+        "dbdyno's tables are in dbdyno; for scripts the role's own schemas come between the two",
     ),
     Override::but_scripts("max_parallel_workers_per_gather", "0", OF_THREADS),
     Override::but_scripts("max_parallel_maintenance_workers", "0", OF_THREADS),
