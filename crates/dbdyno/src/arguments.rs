@@ -7,6 +7,7 @@ pub mod columnar;
 mod common;
 mod compare;
 mod docs;
+mod first_screen;
 mod headings;
 mod judging;
 mod length;
@@ -50,10 +51,10 @@ pub use runs::{RunFilter, RunsArguments, RunsVerb};
 pub use secret::{SecretText, urls};
 pub use storage::{LayoutVerb, StorageArguments, StorageVerb, VdbenchArguments};
 
-/// A dynamometer for database platforms: load the whole platform through the database, and get one page of
-/// figures that you can trust
+/// Measure a database platform: what it delivers, and what limits it
 #[derive(Debug, Parser)]
 #[command(version, arg_required_else_help = true)]
+// The manual page shows it; the first screen has no room.
 #[command(
     after_help = "Exit status: 0 measured and valid · 1 not measured: database unreachable, disk full or file damaged · 2 invalid input (flag, plan, URL, name) · \
 3 measured, but a check failed · 4 a limit was missed, or a verdict named by --fail-on occurred · 130 interrupted"
@@ -71,19 +72,6 @@ pub struct Arguments {
     #[arg(long, global = true, value_name = "FILE")]
     pub log_file: Option<PathBuf>,
 }
-
-/// Groups of verbs in the help, by purpose.
-const GROUPS: &[(&str, &[&str])] = &[
-    ("Measure", &["run", "ab", "study", "observe"]),
-    (
-        "Workloads",
-        &["oltp", "olap", "columnar", "backup", "storage"],
-    ),
-    ("Compare", &["compare"]),
-    ("Results", &["report", "runs"]),
-    ("Platform", &["check"]),
-    ("Reference", &["list", "docs"]),
-];
 
 /// Prints help, or an error of usage, and ends the process.
 fn exit(error: &clap::Error) -> ! {
@@ -109,84 +97,52 @@ impl Arguments {
         parsed.unwrap_or_else(|error| exit(&error))
     }
 
-    /// The command with grouped verbs in its help; clap has groups for options only.
+    /// The command with its options and verbs in groups.
     pub fn grouped() -> clap::Command {
-        let command = headings::with_headings(Self::command());
-        let about = |name: &str| {
-            let verb = command.find_subcommand(name);
-            verb.and_then(clap::Command::get_about)
-                .map(ToString::to_string)
-                .unwrap_or_default()
-        };
-        let mut verbs = String::new();
-        for (title, names) in GROUPS {
-            verbs.push_str(&format!("{title}:\n"));
-            for name in *names {
-                verbs.push_str(&format!("  {name:<12} {}\n", about(name)));
-            }
-            verbs.push('\n');
-        }
-        command.help_template(format!(
-            "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{verbs}Options:\n{{options}}{{after-help}}\n"
-        ))
+        first_screen::with_first_screen(headings::with_headings(Self::command()))
     }
 }
 
 /// The verbs; their names are a contract.
 #[derive(Debug, Subcommand)]
 pub enum Verb {
-    /// Run a plan on one or more targets
+    /// Run a plan on one or more databases
     Run(RunArguments),
-    /// Measure two configurations in alternating blocks and test whether they differ
+    /// Measure two configurations in turn, and test whether they differ
     Ab(AbArguments),
-    /// Carry out a built-in study: measure before and after a change made by you or by a command
+    /// Carry out a built-in study, such as before and after a change
     Study(study::StudyArguments),
-    /// Observe a database at work, without a load and read only: active sessions by wait, load profile, top statements, locks
+    /// Watch a running database, read only and without a load
+    ///
+    /// The result has active sessions by wait, the load profile, top statements and locks.
     Observe(observe::ObserveArguments),
-    /// Compare two runs: ratios with confidence intervals, and verdicts
+    /// Compare two runs: ratios with confidence intervals
     Compare(CompareArguments),
-    /// Show a run: page, text, JSON, CSV or Markdown; check it against limits; replay it
+    /// Show a run as page, text or data; check limits; replay it
     Report(ReportArguments),
     /// List, rename, annotate or delete runs
     Runs(RunsArguments),
     /// List tests, plans, studies, engines or references
     List(ListArguments),
-    /// Analytical workload derived from TPC-H, 22 queries: load, run, check or drop its database
+    /// Load, run, check or drop 22 analytical queries
     Olap(OlapArguments),
-    /// Load tables into an in-memory column store; measure size and speed-up
+    /// Load tables into memory; measure size and speed-up
     Columnar(ColumnarArguments),
-    /// Order-entry workload derived from TPC-C: load, run, check, restore or drop its database
+    /// Load, run, check, restore or drop order entry
     Oltp(OltpArguments),
-    /// Back up a database, restore it elsewhere, and prove the restored copy; report rates
+    /// Back up a database, restore it, and prove the copy
     Backup(BackupArguments),
-    /// Measure the storage below the database: vdbench parameter files, trial layouts, fleets of systems
+    /// Measure below the database: vdbench files, layouts, fleets
     Storage(StorageArguments),
     /// Run vdbench parameter files on the storage below the database
     // Scripts and wrappers of vdbench call this name.
     #[command(hide = true)]
     Vdbench(VdbenchArguments),
-    /// Check a database before a run: rights, settings, what a run would lack; or a machine
+    /// Check a database before a run, dbdyno itself, or a machine
+    ///
+    /// Of a database: version, rights, connection, and what a run would lack; changes nothing without --compatibility or
+    /// --self-test.
     Check(check::CheckArguments),
-    /// Say where the documents are; write manual pages and completion scripts
+    /// Show where the documents are; write man pages and completions
     Docs(DocsArguments),
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_verb_stands_in_one_group() {
-        let mut grouped: Vec<&str> = GROUPS
-            .iter()
-            .flat_map(|(_, names)| *names)
-            .copied()
-            .collect();
-        let command = Arguments::command();
-        let shown = command.get_subcommands().filter(|verb| !verb.is_hide_set());
-        let mut verbs: Vec<&str> = shown.map(clap::Command::get_name).collect();
-        grouped.sort_unstable();
-        verbs.sort_unstable();
-        assert_eq!(grouped, verbs);
-    }
 }

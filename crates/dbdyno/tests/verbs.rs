@@ -4,6 +4,8 @@
 
 mod common;
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use common::{TINY, Workspace, need_duckdb, points};
 use serde_json::json;
 use testing::Says;
@@ -207,6 +209,71 @@ fn the_help_lists_every_verb() {
     for verb in &verbs {
         insta::assert_snapshot!(format!("help_{verb}"), whole_help(&workspace, &[verb]));
     }
+}
+
+/// The surface is small, and a word means the same in every verb.
+#[test]
+fn options_are_few_and_each_has_one_form() {
+    const VERBS_MAX: usize = 15;
+    const OPTIONS_MAX: usize = 102;
+    const LINES_MAX: usize = 30;
+    // Workloads below `run` give these one form.
+    const UNSETTLED: [&str; 5] = ["--check", "--dop", "--journal", "--resume", "--users"];
+    let workspace = Workspace::new();
+    for columns in ["80", "120"] {
+        let mut command = workspace.command("--help");
+        let help = command.env("COLUMNS", columns).output().unwrap().stdout;
+        let help = String::from_utf8(help).unwrap();
+        assert!(help.lines().count() <= LINES_MAX, "{help}");
+    }
+    let help = help_of(&workspace, &[]);
+    let verbs = verbs_of(&help);
+    assert!(verbs.len() <= VERBS_MAX, "{verbs:?}");
+
+    let mut forms: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    // The first screen has no list of options.
+    forms.insert("--version".into(), BTreeSet::from(["-V".into()]));
+    let helps = verbs.iter().map(|verb| whole_help(&workspace, &[verb]));
+    for (option, form) in helps.flat_map(|help| options_of(&help)) {
+        forms.entry(option).or_default().insert(form);
+    }
+    let options: Vec<&String> = forms.keys().collect();
+    assert!(
+        options.len() <= OPTIONS_MAX,
+        "{} options: {options:?}",
+        options.len()
+    );
+    let is_settled = |option: &&str| !UNSETTLED.contains(option);
+    let several: Vec<_> = (forms.iter())
+        .filter(|(option, forms)| forms.len() > 1 && is_settled(&option.as_str()))
+        .collect();
+    assert!(several.is_empty(), "{several:#?}");
+    let mut letters = BTreeMap::new();
+    for (option, forms) in &forms {
+        for letter in forms.iter().filter_map(|form| form.strip_prefix('-')) {
+            let letter = &letter[..1];
+            let other = letters.insert(letter, option);
+            assert!(other.is_none(), "-{letter} is {other:?} and {option}");
+        }
+    }
+}
+
+/// The long options of a help text, each with its letter and the name of its value.
+fn options_of(help: &str) -> Vec<(String, String)> {
+    let lines = help.lines().filter_map(|line| {
+        let (letter, option) = match line.strip_prefix("      ") {
+            Some(option) => ("", option),
+            None => line.strip_prefix("  ")?.split_once(", ")?,
+        };
+        let option = option.split("  ").next()?;
+        let end = option.find(['[', ' ', '.']).unwrap_or(option.len());
+        let (name, value) = option.split_at(end);
+        let kind = value.split_once(".").map_or(value, |(kind, _)| kind);
+        let kind = kind.replace("[RUN=]", "");
+        name.starts_with("--")
+            .then(|| (name.to_owned(), format!("{letter}{kind}")))
+    });
+    lines.collect()
 }
 
 fn help_of(workspace: &Workspace, words: &[&str]) -> String {

@@ -37,7 +37,7 @@ pub struct CheckArguments {
           conflicts_with_all = ["texts", "targets", "allow_busy", "compatibility", "self_test", "yes"])]
     pub inventory: Option<PathBuf>,
     /// Show how the inventory differs from a run, or from a file with an inventory as JSON
-    #[arg(long, value_name = "RUN-or-FILE.json")]
+    #[arg(long, value_name = "RUN")]
     pub against: Option<String>,
     /// File describing what dbdyno cannot discover: storage array, RAID level, cache, licensed options
     #[arg(long, value_name = "FILE.toml")]

@@ -23,8 +23,8 @@ pub struct ObserveArguments {
     /// Store no texts of statements, not even without their values
     #[arg(long)]
     pub no_sql: bool,
-    /// Label of the run
-    #[arg(long, value_name = "LABEL", allow_hyphen_values = true)]
+    /// Name of the run, to refer to it later
+    #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
     pub name: Option<String>,
     #[command(flatten)]
     pub server: ServerHost,

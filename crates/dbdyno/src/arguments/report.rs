@@ -33,7 +33,7 @@ pub struct ReportArguments {
     #[arg(long, value_name = "ADDR", num_args = 0..=1, require_equals = true, default_missing_value = "127.0.0.1:7411", requires = "replay")]
     pub live: Option<live::Address>,
     /// Run, or reference as ref:NAME, to show side by side with it on the page
-    #[arg(long, value_name = "RUN-or-REFERENCE")]
+    #[arg(long, value_name = "RUN")]
     pub against: Vec<String>,
     /// Response-time histograms for the page, exported as CSV by the storage array's own monitoring (docs/VDBENCH.md); RUN=FILE
     /// for a run given with --against

@@ -54,10 +54,10 @@ pub struct FleetReport {
     pub limits: Limits,
     /// The one measure that a shift is called by: `read` or `write`, with `.within` (share up to the first limit) or `.mean`.
     /// Name it before you look at the figures
-    #[arg(long, value_name = "MEASURE", default_value = "write.within", value_parser = primary)]
+    #[arg(long, value_name = "METRIC", default_value = "write.within", value_parser = primary)]
     pub primary: Measure,
     /// Random seed of the bootstrap over systems
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
     /// File to write the page to
     #[arg(

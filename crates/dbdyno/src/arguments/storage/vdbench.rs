@@ -31,7 +31,7 @@ pub struct VdbenchArguments {
     #[arg(long)]
     pub check: bool,
     /// Find the highest rate of each run that meets a response time, counted from the intended start
-    #[arg(long, value_name = "p99=1ms")]
+    #[arg(long, value_name = "p95=50ms")]
     pub find_rate: Option<String>,
     #[command(flatten)]
     pub watch: WatchArguments,
