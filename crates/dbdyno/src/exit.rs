@@ -20,6 +20,8 @@ use verdict::metric::MetricError;
 use verdict::price::PriceError;
 use verdict::sla::SlaError;
 
+use crate::resumption;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
     /// Measured and valid, or completed as requested.
@@ -123,7 +125,7 @@ impl Outcome for LabError {
     }
 
     fn advice(&self) -> Option<String> {
-        let resume = |verb, label| format!("resume with: dbdyno {verb} --resume {label}");
+        let resume = |verb, label| format!("resume with: {}", resumption::command(verb, label));
         match self {
             Self::Archive(error) => error.advice(),
             Self::Url(error) => error.advice(),

@@ -11,6 +11,7 @@ mod locations;
 mod log;
 mod output;
 mod progress;
+mod resumption;
 
 use std::process::ExitCode;
 
@@ -36,8 +37,11 @@ fn main() -> ExitCode {
 }
 
 fn dbdyno(command_line: &CommandLine) -> ExitCode {
-    lab::signal::advise(|verb, label| format!("resume with: dbdyno {verb} --resume {label}"));
+    lab::signal::advise(|verb, label| format!("resume with: {}", resumption::command(verb, label)));
     let arguments = Arguments::parse_from_typed(command_line);
+    if let Some(archive) = &arguments.archive {
+        resumption::set_archive(archive);
+    }
     let result = log::begin(arguments.verbose, arguments.log_file.as_deref());
     if let Some(warning) = command_line.warning() {
         console::say(&format!("dbdyno: warning: {warning}"));

@@ -69,7 +69,7 @@ fn a_study_with_a_failed_change_resumes_with_the_change() {
     let failed = workspace.ends(1, &study(&url, &["--change-cmd", "exit 7"]));
     let said = failed.sentence();
     assert!(said.contains("exit status: 7"), "{said}");
-    assert!(said.contains("dbdyno study --resume disk"), "{said}");
+    said.says("resume with: dbdyno study --resume disk --change-cmd CMD");
     let (state_before, measured) = state(&workspace, "disk-before").unwrap();
     assert_eq!(state_before.as_str(), "complete");
     assert_eq!(state(&workspace, "disk-after"), None);
@@ -86,10 +86,10 @@ fn a_study_with_a_failed_change_resumes_with_the_change() {
 fn a_study_that_was_interrupted_says_how_it_is_resumed() {
     let workspace = Workspace::new();
     let url = workspace.url("sqlite", "bench.db");
-    // The parent of the hook's shell is the command.
+    // The parent of the command's shell is dbdyno.
     let stopped = workspace.ends(130, &study(&url, &["--change-cmd", "kill -INT $PPID"]));
     let said = stopped.sentence();
-    said.says("resume with: dbdyno study --resume disk");
+    said.says("resume with: dbdyno study --resume disk --change-cmd CMD");
     workspace.fine("study --resume disk --change-cmd true");
     assert_eq!(state(&workspace, "disk-after").unwrap().0, "complete");
 }

@@ -26,6 +26,7 @@ use crate::console::leave_output_to_page;
 use crate::exit::{Status, invalid};
 use crate::locations;
 use crate::output;
+use crate::resumption;
 
 pub fn study(arguments: &StudyArguments, archive_option: &Option<PathBuf>) -> Result<Status> {
     let archive = locations::archive(archive_option)?;
@@ -62,6 +63,7 @@ pub fn study(arguments: &StudyArguments, archive_option: &Option<PathBuf>) -> Re
         first,
     };
     request.check()?;
+    resumption::set_study(&request.name, request.options_to_resume());
     let is_of_layouts = request.built_in.design == Design::Layouts;
     if !request.is_resumed() {
         if is_of_layouts {

@@ -17,6 +17,7 @@ use crate::command::{library, resumed, stated};
 use crate::exit::{Status, invalid};
 use crate::locations;
 use crate::progress::Screen;
+use crate::resumption;
 
 pub(super) fn carry_out(request: &StudyRequest<'_>) -> Result<Status> {
     lab::signal::install();
@@ -214,8 +215,9 @@ impl<'a> Study<'a> {
 
     fn advice(&self) -> String {
         format!(
-            "{0}-before is kept; go on with: dbdyno study --resume {0}, and say again who makes the change",
-            self.request.name
+            "{0}-before is in the archive; resume with: {1}",
+            self.request.name,
+            resumption::command(VERB, &self.request.name)
         )
     }
 }

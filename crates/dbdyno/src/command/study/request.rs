@@ -14,8 +14,8 @@ use verdict::compare::Terms;
 use super::built_in::{BuiltIn, Design};
 use crate::arguments::study::{Protocol, Size, StudyArguments, StudyKeys};
 use crate::arguments::{MeasureOptions, SecretText};
-use crate::command::prices;
 use crate::command::requests::{AbRequest, PlanSource, RunRequest};
+use crate::command::{plan_text, prices};
 use crate::console::say;
 use crate::event_outputs::Watched;
 use crate::exit::{Status, invalid};
@@ -125,6 +125,34 @@ impl StudyRequest<'_> {
             self.name
         );
         invalid(why)
+    }
+
+    /// Options that a resumed study needs again.
+    pub fn options_to_resume(&self) -> Vec<String> {
+        let (arguments, design) = (self.arguments, self.built_in.design);
+        let option = |name: &str, value: String| [name.to_owned(), value];
+        let mut options = Vec::new();
+        if design == Design::Change {
+            // A command may hold a secret.
+            let command = arguments.change_cmd.iter();
+            options.extend(command.map(|_| option("--change-cmd", "CMD".into())));
+            let text = arguments.change.iter();
+            options.extend(text.map(|text| option("--change", text.clone())));
+        }
+        if design == Design::Runs || design == Design::Memory && self.is_published() {
+            let size = arguments.size.iter();
+            options.extend(size.map(|size| option("--size", plan_text::word(*size))));
+            let settings = self.keys.settings.iter();
+            options.extend(settings.map(|text| option("--set", text.clone())));
+            let memory = arguments.memory.iter();
+            // Its units are multiples of one of these.
+            let in_units = |bytes: &u64| match bytes % 1024 {
+                0 => format!("{}KiB", bytes >> 10),
+                _ => format!("{}kB", bytes / 1000),
+            };
+            options.extend(memory.map(|bytes| option("--memory", in_units(bytes))));
+        }
+        options.concat()
     }
 
     pub fn is_resumed(&self) -> bool {
