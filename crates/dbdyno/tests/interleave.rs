@@ -232,10 +232,10 @@ fn sides_that_cannot_alternate_are_refused_with_advice() {
     workspace.file("fixed.toml", fixed);
     // The last is the same file under another name.
     let table = "
-        ab PLAN --interleave 5ms                            => use 20ms to 10s
-        ab PLAN --interleave 200ms                          => set seconds to 2 or more
-        ab PLAN --interleave fast                           => such as 100ms
-        ab --target sqlite:x.db --yes fixed.toml --interleave 100ms => fixed amount of work
+        ab PLAN --aa --interleave 5ms                       => use 20ms to 10s
+        ab PLAN --aa --interleave 200ms                     => set seconds to 2 or more
+        ab PLAN --aa --interleave fast                      => such as 100ms
+        ab --target sqlite:x.db --yes fixed.toml --aa --interleave 100ms => fixed amount of work
         ab PLAN --interleave 100ms --b step.jobs=[1,2]      => the same tests in the same order
         ab PLAN --interleave 100ms --b target.cache_mb=8    => open twice
         ab PLAN --interleave 100ms --b target=sqlite:./x.db?cache_mb=8 => open twice
