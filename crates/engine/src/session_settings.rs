@@ -212,7 +212,11 @@ pub fn all_in_force(
 /// The list of an engine as docs/SERVERS.md has it; the words after a name say on which of its servers.
 pub fn table<'o>(title: &str, all: impl Iterator<Item = (&'o Override, String)>) -> String {
     let row = |(of, on): (&Override, String)| {
-        let scripts = if of.in_scripts { "replaced" } else { "unchanged" };
+        let scripts = if of.in_scripts {
+            "replaced"
+        } else {
+            "unchanged"
+        };
         format!("| `{}`{on} | `{}` | {scripts} |\n", of.name, of.value)
     };
     let rows: String = all.map(row).collect();

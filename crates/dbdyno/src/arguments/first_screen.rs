@@ -13,7 +13,7 @@ const GROUPS: &[(&str, &[&str])] = &[
 ];
 
 const REST: &str = "\
-Options: -h, --help · -V, --version · of every command: --archive, -v, --log-file
+Options: -h, --help · -V, --version; with every command: --archive, -v
 
 Start with:
   dbdyno run postgres://me@db/test  Measure a database
