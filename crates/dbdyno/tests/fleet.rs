@@ -257,6 +257,7 @@ fn device_times_of_archives_are_a_fleet() {
     need_duckdb();
     let workspace = Workspace::new();
     let systems = 25;
+    let mut sources = Vec::new();
     for system in 0..systems {
         let file = format!("archive-{system}.dbdyno");
         let mut archive = Archive::open(workspace.path(&file)).unwrap();
@@ -265,13 +266,15 @@ fn device_times_of_archives_are_a_fleet() {
         let fewer = slow - 150 - 4 * system;
         device_run(&mut archive, "after", "2026-03-01T00:00:00Z", fewer);
         drop(archive);
-        let import = format!("storage fleet import {file}?system=array-{system:02}&observer=");
-        let said = workspace.fine(format!("{import}device").as_str()).stdout;
-        assert!(said.contains(": 4 histograms"), "{said}");
-        // Only the device has times.
-        let refused = workspace.ends(2, format!("{import}driver").as_str());
-        refused.stderr.says("?observer=device");
+        sources.push(format!("{file}?system=array-{system:02}&observer=device"));
     }
+    let import = format!("storage fleet import {}", sources.join(" "));
+    // Only the device has times, and one wrong file refuses all.
+    let refused = workspace.ends(2, import.replacen("=device", "=driver", 1).as_str());
+    refused.stderr.says("?observer=device");
+    assert!(!workspace.path("fleet.duckdb").exists());
+    let said = workspace.fine(import.as_str()).stdout;
+    said.says("100 histograms of 25 files added");
     let found = workspace.json("storage fleet report --format json");
     assert_eq!(found["systems"], systems);
     assert_eq!(found["call"], "higher", "{found}");

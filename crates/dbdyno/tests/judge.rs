@@ -134,6 +134,10 @@ fn the_junit_file_can_be_read_by_others() {
     let limits = [KEPT, MISSED, UNJUDGED].concat();
     let ended = judge(&workspace, &limits, "--format junit -o limits.xml");
     assert_eq!(ended.status, 4);
+    // A build's log has the sentences, and the file alone is for the server.
+    assert_eq!(ended.stdout, judge(&workspace, &limits, "").stdout);
+    let printed = judge(&workspace, &limits, "--format junit").stdout;
+    assert_eq!(printed, workspace.text("limits.xml"));
     let path = workspace.path("limits.xml");
     let xml = std::fs::read_to_string(&path).unwrap();
     let document = Document::parse(&xml).unwrap();

@@ -361,6 +361,8 @@ fn the_profile_is_listed_and_writes_over_no_file_unasked() {
     let profile = ["vdbench", "-f", "profile:database", &lun, "size=8m"];
     let listed = workspace.fine(&[&profile[..], &["-s"]].concat()).stdout;
     assert_eq!(listed.lines().count(), 39 + 1, "{listed}");
+    let below_storage = [&["storage"], &profile[..], &["-s"]].concat();
+    assert_eq!(workspace.fine(&below_storage).stdout, listed);
     assert!(listed.contains("RD=small4_large2; I/O rate: Uncontrolled MAX; elapsed=30"));
     assert!(!path.exists(), "nothing is made");
     std::fs::write(&path, "precious").unwrap();

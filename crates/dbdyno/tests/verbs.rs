@@ -53,7 +53,7 @@ fn a_run_is_measured_listed_exported_and_reported() {
 }
 
 #[test]
-fn every_form_of_export_holds_every_point() {
+fn every_form_of_a_report_holds_every_point() {
     let workspace = Workspace::new();
     workspace.measure(TINY, &["--set", "step.jobs=[1, 2]"]);
     let csv = workspace.fine("report last --format csv").stdout;
@@ -72,7 +72,20 @@ fn every_form_of_export_holds_every_point() {
         .lines()
         .filter(|l| l.starts_with('|') && l.contains("T132"));
     assert_eq!(rows.count(), 2, "{markdown}");
+    let text = workspace.fine("report last --format text").stdout;
+    text.says_all(&[" T132  1  1  1 ", " T132  1  2  1 ", "Scorecard"]);
+    // The name of the file gives the form.
+    for (file, printed) in [("a.csv", &csv), ("a.md", &markdown), ("a.txt", &text)] {
+        let ended = workspace.fine(&["report", "last", "-o", file]);
+        assert_eq!(
+            (ended.stdout.as_str(), &workspace.text(file)),
+            ("", printed)
+        );
+    }
+    workspace.fine("report last -o a.json");
     let exported = workspace.export("last");
+    let stored: serde_json::Value = serde_json::from_str(&workspace.text("a.json")).unwrap();
+    assert_eq!(stored, exported);
     let point = &points(&exported)[0];
     assert!(point["operations_per_s"].as_f64().unwrap() > 0.0);
     assert!(point["service_us_p99"].as_f64().unwrap() > 0.0);
@@ -102,6 +115,26 @@ fn a_report_shows_one_run_or_a_comparison() {
     let beside = workspace.text("beside.html");
     assert!(beside.contains("DL980") && beside.contains("before"));
     assert!(beside.ends_with("</html>\n") || beside.ends_with("</html>"));
+}
+
+/// The page of a replay stays until Ctrl-C.
+#[test]
+fn a_run_is_replayed_until_it_is_interrupted() {
+    use std::io::{BufRead, BufReader};
+    use std::process::Stdio;
+    let workspace = Workspace::new();
+    workspace.measure(TINY, "--name before");
+    let mut command = workspace.command("report before --replay=1000 --live=0");
+    let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    let page = lines.next().unwrap().unwrap();
+    assert!(page.starts_with("live page: http://127.0.0.1:"), "{page}");
+    let replayed = lines.next().unwrap().unwrap();
+    assert_eq!(replayed, "run before was replayed; Ctrl-C ends the page");
+    assert!(child.try_wait().unwrap().is_none(), "the page is gone");
+    // SAFETY: `kill` only sends a signal, to a child that was not waited for.
+    unsafe { libc::kill(child.id() as libc::pid_t, libc::SIGINT) };
+    assert!(child.wait().unwrap().success());
 }
 
 #[test]

@@ -12,6 +12,7 @@ use crate::consent::Permission;
 
 #[derive(Debug, Args)]
 #[command(
+    override_usage = "dbdyno check [OPTIONS] TARGET\n       dbdyno check --inventory[=DIR] [OPTIONS]",
     after_help = "Exit status: 0 a run can start, and no check of --compatibility and no invariant of --self-test failed; the inventory was \
 taken · 1 the database or the machine cannot be reached · 2 invalid input, or --compatibility or --self-test was not agreed to · \
 3 a run would be refused, a check failed, or an invariant is broken; the output says why"

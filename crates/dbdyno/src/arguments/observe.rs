@@ -11,6 +11,7 @@ use crate::event_outputs::WatchArguments;
 
 #[derive(Debug, Args)]
 #[command(
+    override_usage = "dbdyno observe [OPTIONS] TARGET",
     after_help = "The observation is a run of the archive: `dbdyno report last` writes its page, checks its limits, or makes a plan of it \
 (--format plan); `compare` compares it with another one. docs/OBSERVE.md has rights and meanings"
 )]

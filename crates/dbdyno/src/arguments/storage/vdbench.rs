@@ -11,8 +11,8 @@ use crate::event_outputs::WatchArguments;
 #[derive(Debug, Args)]
 #[command(
     override_usage = "dbdyno [--archive PATH] vdbench [--force[=DEVICE]] [--check] [--find-rate p99=1ms] [--live[=ADDR]] [--events FILE] -f FILE… [-s] [-o DIR] [-e N] [-i N] [-w N] [-l N] [-v[rwt]] [-j[rnmois]] [NAME=VALUE…] [+ PARAMETERS…]",
-    after_help = "-f FILE…        parameter files, read in order (docs/VDBENCH.md lists what is supported); profile:database and\n\
-                profile:mixed are built in, and take lun=PATH (which is overwritten) and size=N\n\
+    after_help = "-f FILE…        parameter files, read in order (docs/VDBENCH.md lists what is supported); built in are\n\
+                profile:database and profile:mixed, with lun=PATH (which is overwritten) and size=N\n\
 -s              simulate: print the list of runs and exit\n\
 -o DIR          output directory (default: output; DIR+ adds a number, DIR.tod the time of day)\n\
 -e, -i, -w N    elapsed time, interval and warm-up of all runs, in seconds or with m or h\n\
