@@ -26,7 +26,9 @@ pub struct Permission {
     /// Start without asking, even if more than 20 GB or half of the free space will be written
     #[arg(short, long)]
     pub yes: bool,
-    /// Allow servers with other active sessions; the run will slow them down, and they will distort its results
+    /// Allow servers with other active sessions
+    ///
+    /// The run will slow them down, and they will distort its results.
     #[arg(long)]
     pub allow_busy: bool,
 }

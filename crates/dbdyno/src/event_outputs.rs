@@ -14,8 +14,9 @@ use crate::console::say;
 #[derive(Debug, Clone, Default, Args)]
 pub struct WatchArguments {
     #[allow(rustdoc::broken_intra_doc_links)] // Brackets of the help, no link.
-    /// Serve a page that shows the run while it is measured, and /metrics for scrapers: [IP:]PORT (default:
-    /// 127.0.0.1:7411) (docs/LIVE.md)
+    /// Serve a page that shows the run while it is measured: [IP:]PORT (default: 127.0.0.1:7411)
+    ///
+    /// It has /metrics for scrapers, too (docs/LIVE.md).
     #[arg(long, value_name = "ADDR", num_args = 0..=1, require_equals = true, default_missing_value = "127.0.0.1:7411")]
     pub live: Option<Address>,
     /// Write what happens during the run to a file, one JSON object per line (docs/LIVE.md)

@@ -15,47 +15,56 @@ use super::secret::SecretText;
                       dbdyno ab --resume NAME"
 )]
 pub struct AbArguments {
-    /// Plan (`dbdyno list plans`) or path of a plan file, and the databases to measure on both sides, as
-    /// ENGINE://USER@HOST/DATABASE or ENGINE:PATH; in any order
+    /// Plan (`dbdyno list plans`) or path of a plan file, and databases to measure on both sides
+    ///
+    /// A database is ENGINE://USER@HOST/DATABASE or ENGINE:PATH. The order does not matter.
     #[arg(value_name = "PLAN|TARGET")]
     pub texts: Vec<SecretText>,
     /// Database to measure, in place of a positional TARGET
     #[arg(long = "target", value_name = "URL", hide_short_help = true)]
     pub targets: Vec<SecretText>,
-    /// Change side A only: a plan key as in --set, target.KEY=VALUE (a setting of the target URL; on a running
-    /// server, for the measured sessions) or target=URL
+    /// Change side A only: a plan key as in --set, target.KEY=VALUE or target=URL
+    ///
+    /// target.KEY=VALUE is a setting of the target URL; on a running server, of the measured sessions.
     #[arg(long, value_name = "KEY=VALUE", num_args = 1..)]
     pub a: Vec<SecretText>,
     /// Change side B only
     #[arg(long, value_name = "KEY=VALUE", num_args = 1..)]
     pub b: Vec<SecretText>,
-    /// Measure the plan against itself: the noise of this machine, which --band learned takes into account
+    /// Measure the plan against itself: the noise of this machine
+    ///
+    /// --band learned takes it into account in later studies of the plan.
     #[arg(long, conflicts_with_all = ["a", "b"])]
     pub aa: bool,
-    /// Pairs of blocks; each block runs the plan once, from the same starting state (default: 10, or as many as the
-    /// plan's primary metrics need; with --until: at most 100)
+    /// Pairs of blocks (default: 10, or as many as the primary metrics need)
+    ///
+    /// Each block runs the plan once, from the same starting state. With --until: pairs at most (default: 100).
     #[arg(long, value_name = "N",
           value_parser = clap::value_parser!(u32).range(1..=i64::from(lab::study::PAIRS_MAX)))]
     pub repeat: Option<u32>,
-    /// Add pairs until every primary metric has a verdict, or an effect of this size is excluded: at interim analyses
-    /// planned in advance, which share the 5 % of error
+    /// Add pairs until there is a verdict, or an effect of this size is excluded
+    ///
+    /// Every primary metric is tested at interim analyses planned in advance, which share the 5 % of error.
     #[arg(long, value_name = "PCT", value_parser = share)]
     pub until: Option<f64>,
-    /// With --until: begin no new pair after this time, such as 10m or 2h (default: 30m, or none with --repeat)
+    /// With --until: begin no pair after this time, such as 10m or 2h
+    ///
+    /// The default is 30m, or no limit with --repeat.
     #[arg(short = 'T', long, value_name = "DURATION", value_parser = length, requires = "until")]
     pub time: Option<Duration>,
-    /// Measure both blocks of a pair at once, in slices of this length in turn (such as 100ms): finds smaller differences on a
-    /// busy machine. Needs timed points; both sides must be able to exist at once
+    /// Alternate both sides in slices of this length, such as 100ms
+    ///
+    /// Finds smaller differences on a busy machine. It needs timed points, and sides that can exist at once.
     #[arg(long, value_name = "DURATION", value_parser = length)]
     pub interleave: Option<Duration>,
-    /// Resume an interrupted study
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["texts", "targets", "a", "b", "aa", "repeat", "until", "time", "interleave", "name", "settings", "seed", "platform", "ssh", "allow_busy"])]
-    pub resume: Option<String>,
     /// Test library to use instead of the built-in one
     #[arg(long, value_name = "DIR")]
     pub library: Option<std::path::PathBuf>,
     #[command(flatten)]
     pub judging: Judging,
+    /// Resume an interrupted study
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["texts", "targets", "a", "b", "aa", "repeat", "until", "time", "interleave", "name", "settings", "seed", "platform", "ssh", "allow_busy"])]
+    pub resume: Option<String>,
     #[command(flatten)]
     pub options: MeasureOptions,
 }

@@ -38,8 +38,9 @@ pub struct MeasureOptions {
 #[derive(Debug, Default, Clone, Args)]
 pub struct ServerHost {
     #[allow(rustdoc::broken_intra_doc_links)] // Brackets of the help, no link.
-    /// Machine of a remote database server, sampled over ssh: `ssh://USER@HOST[:PORT][?device=NAME]`; without it, CPU,
-    /// IOPS and platform of the server are unknown. NAME is the device of its data, if dbdyno cannot find it
+    /// Machine of a remote database server, sampled over ssh: `ssh://USER@HOST[:PORT][?device=NAME]`
+    ///
+    /// Without it, CPU, IOPS and platform of the server are unknown. NAME is the device of its data, if dbdyno cannot find it.
     #[arg(long, value_name = "URL")]
     pub ssh: Option<String>,
 }

@@ -14,17 +14,20 @@ pub struct CompareArguments {
     /// Run to judge against it
     #[arg(value_name = "RUN-B")]
     pub b: Option<String>,
-    /// Also compare points measured differently (size, schedule, cache …); they are labelled
+    /// Also compare points measured differently (size, schedule, cache …), with a label
     #[arg(long)]
     pub allow_mismatch: bool,
-    /// Response-time histograms exported as CSV by the storage array's own monitoring (docs/VDBENCH.md); RUN=FILE for the second run
+    /// Response-time histograms of the storage array's own monitoring
+    ///
+    /// A CSV file (docs/VDBENCH.md); RUN=FILE for the second run.
     #[arg(long, value_name = "[RUN=]FILE.csv")]
     pub array: Vec<String>,
-    /// Give verdicts although one run was made after the other: you vouch that nothing but the recorded differences
-    /// changed in between
+    /// Give verdicts although one run was made after the other
+    ///
+    /// You vouch that nothing but the recorded differences changed in between.
     #[arg(long)]
     pub trust_sequential: bool,
-    /// Write the page of the second run, with the first run beside it; - for standard output
+    /// Write the page of both runs, or - for standard output
     #[arg(short, long, value_name = "FILE.html")]
     pub output: Option<PathBuf>,
     #[command(flatten)]

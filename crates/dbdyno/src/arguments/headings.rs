@@ -2,9 +2,23 @@
 
 use clap::{Arg, ArgAction, Command};
 
-const COMMON: &str = "Common options";
+/// Groups of options that many verbs share, in the order of their help; `-h` shows only the frequent options.
+const GROUPS: &[(&str, &[(&str, Rank)])] = &[
+    (
+        "Comparison",
+        &[
+            ("band", Rank::Frequent),
+            ("primary", Rank::Frequent),
+            ("fail_on", Rank::Frequent),
+            ("prices", Rank::Frequent),
+            ("array", Rank::Rare),
+            ("trust_sequential", Rank::Frequent),
+            ("allow_mismatch", Rank::Frequent),
+        ],
+    ),
+    ("Common options", COMMON_OPTIONS),
+];
 
-/// Options that many verbs share, in the order of their help; `-h` shows only the frequent ones.
 const COMMON_OPTIONS: &[(&str, Rank)] = &[
     ("name", Rank::Frequent),
     ("settings", Rank::Frequent),
@@ -49,14 +63,17 @@ fn placed(command: Command) -> Command {
 }
 
 fn place(arg: Arg) -> Arg {
-    let id = arg.get_id().to_string();
-    match COMMON_OPTIONS.iter().position(|(common, _)| *common == id) {
-        Some(at) => {
-            let is_rare = COMMON_OPTIONS[at].1 == Rank::Rare;
-            arg.help_heading(COMMON)
-                .display_order(900 + at)
-                .hide_short_help(is_rare)
-        }
+    let id = arg.get_id().as_str();
+    let in_group = |(title, options): &(&'static str, &[(&str, Rank)])| {
+        let at = options.iter().position(|(option, _)| *option == id)?;
+        Some((*title, at, options[at].1))
+    };
+    match GROUPS.iter().find_map(in_group) {
+        // The options of the verb itself come first.
+        Some((title, at, rank)) => arg
+            .help_heading(title)
+            .display_order(900 + at)
+            .hide_short_help(rank == Rank::Rare),
         None => arg,
     }
 }

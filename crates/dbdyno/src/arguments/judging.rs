@@ -10,9 +10,11 @@ use super::TextOrJson;
 /// Options for the comparison of two runs, for `compare` and `ab`.
 #[derive(Debug, Clone, Args)]
 pub struct Judging {
-    /// Practical band: equivalent if the whole confidence interval of the ratio B/A lies within 1 ± PCT %, better or
-    /// worse if all of it lies outside, else inconclusive. "learned": 2, and better or worse must also exceed the noise
-    /// of A/A studies of the same plan in the archive
+    /// Difference, in percent, that does not matter in practice
+    ///
+    /// Equivalent if the whole confidence interval of the ratio B/A lies within 1 ± PCT %, better or worse if all of it lies
+    /// outside, else inconclusive. "learned": 2, and better or worse must also exceed the noise of A/A studies of the same plan
+    /// in the archive.
     #[arg(long, value_name = "PCT|learned", default_value = "2", value_parser = band)]
     pub band: BandOption,
     /// Primary metric, instead of the plan's: `[TARGET:]TEST[@JOBS[xTHREADS]].FIGURE`
@@ -21,8 +23,9 @@ pub struct Judging {
     /// Exit with status 4 if a primary metric is worse (or inconclusive)
     #[arg(long, value_enum, value_name = "VERDICT")]
     pub fail_on: Option<FailOn>,
-    /// Prices of the platforms (docs/FORMAT.md): add what the change costs beside what it brings; A=FILE and B=FILE, or RUN=FILE, for each side
-    /// its own
+    /// Prices of the platforms: compare the cost of the change with its effect
+    ///
+    /// A file as in docs/FORMAT.md; A=FILE and B=FILE, or RUN=FILE, for prices of one side.
     #[arg(long, value_name = "[RUN=]FILE.toml")]
     pub prices: Vec<String>,
     /// Show all secondary metrics and all configuration differences

@@ -21,8 +21,9 @@ between is in the difference too: verdicts stay inconclusive unless you vouch fo
 and forth is better measured with `dbdyno ab`. docs/STUDIES.md describes every study"
 )]
 pub struct StudyArguments {
-    /// Built-in study (`dbdyno list studies`), and the databases to measure, as ENGINE://USER@HOST/DATABASE or ENGINE:PATH;
-    /// in any order
+    /// Built-in study (`dbdyno list studies`), and databases to measure
+    ///
+    /// A database is ENGINE://USER@HOST/DATABASE or ENGINE:PATH. The order does not matter.
     #[arg(value_name = "NAME|TARGET")]
     pub texts: Vec<SecretText>,
     /// Database to measure, in place of a positional TARGET
@@ -31,25 +32,28 @@ pub struct StudyArguments {
     /// Measure, print TEXT, wait for Enter, and measure again
     #[arg(long, value_name = "TEXT", conflicts_with = "change_cmd")]
     pub change: Option<String>,
-    /// Measure, run CMD with sh, and measure again; CMD finds the name of the study in $DBDYNO_STUDY
+    /// Measure, run CMD with sh, and measure again
+    ///
+    /// CMD finds the name of the study in $DBDYNO_STUDY.
     #[arg(long, value_name = "CMD")]
     pub change_cmd: Option<SecretText>,
-    /// Setting to vary, with two values, such as target.work_mem=4MB,64MB (of plans and databases as in `dbdyno ab --a`). Several
-    /// --vary: a screening of all of them, with the effect of each. Layouts to compare: layout=NAME,FILE,…
+    /// Setting with two values to compare, such as target.work_mem=4MB,64MB
+    ///
+    /// Settings are those of `dbdyno ab --a`. Several --vary are a screening, which gives the effect of each. In `study layouts`,
+    /// layout=NAME,FILE,… names the layouts to compare.
     #[arg(long, value_name = "KEY=A,B")]
     pub vary: Vec<SecretText>,
-    /// How large: a try, for an hour or two, or as published (default: quick; with protocol=published: published)
+    /// Size: quick takes minutes, fit an hour or two, published is that of the document
+    ///
+    /// The default is quick, or published with --set protocol=published.
     #[arg(long, value_enum)]
     pub size: Option<Size>,
-    /// All the memory of the database, in studies that halve it, such as 500MB or 4GiB (default: as the size has it)
+    /// Full memory of the database, in studies that halve it, such as 4GiB
     #[arg(long, value_name = "SIZE", value_parser = bytes_of)]
     pub memory: Option<u64>,
-    /// Pairs of blocks, in studies that compare two sides (default: as many as their verdict needs); rounds of a study of more
+    /// Pairs of blocks, or rounds with more than two sides (default: as many as a verdict needs)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(lab::study::PAIRS_MAX)))]
     pub repeat: Option<u32>,
-    /// Resume a study: with the run that was interrupted, or with the change; of several runs, repeat --size and --set
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["texts", "targets", "vary", "repeat", "name", "seed", "ssh", "allow_busy"])]
-    pub resume: Option<String>,
     /// Output file of the page
     #[arg(
         short,
@@ -58,11 +62,18 @@ pub struct StudyArguments {
         default_value = "dbdyno-report.html"
     )]
     pub output: PathBuf,
-    /// Give verdicts although one run was made after the other: you vouch that nothing but the update changed in between
+    /// Give verdicts although one run was made after the other
+    ///
+    /// You vouch that nothing but the update changed in between.
     #[arg(long)]
     pub trust_sequential: bool,
     #[command(flatten)]
     pub judging: Judging,
+    /// Resume an interrupted study
+    ///
+    /// Before the change, give it again; of several runs, repeat --size and --set.
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["texts", "targets", "vary", "repeat", "name", "seed", "ssh", "allow_busy"])]
+    pub resume: Option<String>,
     #[command(flatten)]
     pub options: MeasureOptions,
 }
