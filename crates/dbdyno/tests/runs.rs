@@ -150,7 +150,7 @@ fn a_foreign_file_at_the_path_of_a_lock_stays() {
 }
 
 #[test]
-fn the_list_is_filtered_by_text_and_time() {
+fn the_list_is_filtered_by_texts() {
     let workspace = measured();
     let other = workspace.file(
         "other.toml",
@@ -169,17 +169,11 @@ fn the_list_is_filtered_by_text_and_time() {
         (&["before"], &["1"]),
         (&["sqlite"], &["1", "2", "3"]),
         (&[&sqlite], &["1", "2", "3"]),
-        (&["mock", "--since", "2020-01-01"], &["4"]),
-        (&["mock", "--since", "2999-01-01"], &[]),
-        (&["--since", "2020-01-31T12:00:00Z"], &["1", "2", "3", "4"]),
-        (&["--since", "2999-01-01"], &[]),
+        (&["20", "mock"], &["4"]),
+        (&["tiny", "after"], &["2"]),
+        (&["before", "after"], &[]),
+        (&["2999-01"], &[]),
     ] {
         assert_eq!(numbers(filter), expected, "{filter:?}");
-    }
-    for arguments in [
-        &["list", "plans", "--since", "2020-01-01"][..],
-        &["runs", "list", "--since", "yesterday"],
-    ] {
-        assert_eq!(workspace.dbdyno(arguments).status, 2, "{arguments:?}");
     }
 }

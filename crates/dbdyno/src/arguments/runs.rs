@@ -43,20 +43,7 @@ pub enum RunsVerb {
 
 #[derive(Debug, Args)]
 pub struct RunFilter {
-    /// Only runs with this text in their label, plan or target
-    pub text: Option<String>,
-    /// Only runs started at or after this date or time (UTC)
-    #[arg(long, value_name = "TIME", value_parser = since)]
-    pub since: Option<String>,
-}
-
-fn since(text: &str) -> Result<String, String> {
-    let is_date = text.parse::<jiff::civil::Date>().is_ok() && text.len() == "2026-01-01".len();
-    if is_date {
-        return Ok(text.to_owned());
-    }
-    let time = text.parse::<jiff::Timestamp>().map_err(|_| {
-        "expected a date or a time in UTC, such as 2026-01-31 or 2026-01-31T12:00:00Z".to_owned()
-    })?;
-    Ok(time.to_string())
+    /// Only runs with this text in their label, plan, target or start (UTC), such as 2026-11; with all of several texts
+    #[arg(value_name = "TEXT")]
+    pub texts: Vec<String>,
 }

@@ -69,18 +69,17 @@ fn listed(path: &Path, filter: &RunFilter) -> Result<String> {
 
 impl RunFilter {
     fn admits(&self, run: &RunSummary) -> bool {
-        let is_later = self
-            .since
-            .as_ref()
-            .is_none_or(|since| run.started_at >= *since);
         let labels = std::iter::once(&run.label).chain(&run.renamed_from);
         let of_targets = run
             .targets
             .iter()
             .flat_map(|target| [&target.name, &target.url]);
-        let mut texts = labels.chain([&run.plan_name]).chain(of_targets);
-        let wanted = self.text.as_deref();
-        is_later && wanted.is_none_or(|wanted| texts.any(|text| text.contains(wanted)))
+        let of_run = labels
+            .chain([&run.plan_name, &run.started_at])
+            .chain(of_targets);
+        let known: Vec<&String> = of_run.collect();
+        let is_in = |wanted: &String| known.iter().any(|text| text.contains(wanted));
+        self.texts.iter().all(is_in)
     }
 }
 
