@@ -143,10 +143,10 @@ fn a_killed_study_of_layouts_leaves_nothing() {
     if !tried.status.success() {
         testing::skip!("{}", String::from_utf8_lossy(&tried.stderr));
     }
-    let layouts = layouts.join(",");
+    let layouts = format!("layout={}", layouts.join(","));
     let page = workspace.path("page.html").display().to_string();
     let arguments = words(
-        "study layouts --vary layout={} --yes -o {}",
+        "study layouts --vary {} --yes -o {}",
         &[&layouts, &page],
     );
     let mut child = command(&arguments)
