@@ -87,7 +87,7 @@ oldest: ## compile with the oldest Rust that is promised
 bench: ## what recording one latency costs (meant: 25 ns at most)
 	cargo bench --locked --workspace --bench recorder
 
-dist: ## make an archive of the command for machines without Rust
+dist: ## make the packages in dist/ and try each without compiler and network
 	@scripts/dist.sh
 
 clean: ## remove bin/, dist/ and the report; the cache stays

@@ -53,8 +53,8 @@ impl Surroundings {
     }
 }
 
-/// The library: the one that `$DBDYNO_DUCKDB_LIB` names, else the one beside the program, else the
-/// one in the user's cache.
+/// The library: the one that `$DBDYNO_DUCKDB_LIB` names, else the one beside the program, else that of
+/// the package `dbdyno-duckdb` below the program's prefix, else the one in the user's cache.
 ///
 /// # Errors
 /// [`ErrorKind::NotInstalled`] when there is none, with the sentence that says how to get it.
@@ -71,19 +71,20 @@ pub(super) fn locate(surroundings: &Surroundings) -> Result<PathBuf> {
             )))
         };
     }
-    let beside = surroundings
-        .program
-        .as_deref()
+    let folder = surroundings.program.as_deref().and_then(Path::parent);
+    let beside = folder.map(|folder| folder.join(FILE_NAME));
+    let packaged = folder
         .and_then(Path::parent)
-        .map(|folder| folder.join(FILE_NAME));
+        .map(|prefix| prefix.join("lib/dbdyno").join(FILE_NAME));
     let found = beside
         .into_iter()
+        .chain(packaged)
         .chain(surroundings.cached())
         .find(|path| path.is_file())
         .ok_or_else(|| {
             not_installed(format!(
-                "its library is not installed; run `make duckdb`, or set {VARIABLE} to the path of {FILE_NAME} version \
-                 {VERSION_TESTED}"
+                "its library is not installed; install the package dbdyno-duckdb (`pip install 'dbdyno[duckdb]'`, in a clone \
+                 `make duckdb`), or set {VARIABLE} to the path of {FILE_NAME} version {VERSION_TESTED}"
             ))
         })?;
     // A loaded library may do all that dbdyno may.
@@ -110,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn the_variable_wins_then_the_program_then_the_cache() {
+    fn the_variable_wins_then_the_program_then_its_package_then_the_cache() {
         let dir = tempfile::tempdir().unwrap();
         let mut here = Surroundings {
             library: None,
@@ -121,6 +122,9 @@ mod tests {
         let cached = here.cached().unwrap();
         touch(&cached);
         assert_eq!(locate(&here).unwrap(), cached);
+        let packaged = dir.path().join("lib/dbdyno").join(FILE_NAME);
+        touch(&packaged);
+        assert_eq!(locate(&here).unwrap(), packaged);
         let beside = dir.path().join("bin").join(FILE_NAME);
         touch(&beside);
         assert_eq!(locate(&here).unwrap(), beside);
@@ -166,6 +170,10 @@ mod tests {
         let error = locate(&Surroundings::default()).unwrap_err();
         assert_eq!(error.kind, ErrorKind::NotInstalled);
         assert!(error.message.contains("make duckdb"), "{error}");
+        assert!(
+            error.message.contains("pip install 'dbdyno[duckdb]'"),
+            "{error}"
+        );
         assert!(error.message.contains("DBDYNO_DUCKDB_LIB"), "{error}");
     }
 
