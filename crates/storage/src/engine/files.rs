@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::fs::{File, FileType, Metadata, OpenOptions};
 use std::io::{self, Seek as _, SeekFrom};
-use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
+
+use rustix::fs::{AtFlags, StatxFlags};
 
 use super::error::{EngineError, Obstacle};
 use super::signature;
@@ -323,23 +324,13 @@ fn all_sizes(sizes: &Sizes) -> Vec<u64> {
 
 /// Unit of offsets and sizes with `O_DIRECT`, if the file system (Linux 6.1) or a block device reports it.
 fn direct_unit_bytes(file: &File) -> Option<u64> {
-    // SAFETY: all-zero is a valid `statx`, which consists of numbers.
-    let mut status: libc::statx = unsafe { std::mem::zeroed() };
-    // SAFETY: the descriptor is open, the path an empty C string, and `status` a valid destination.
-    let result = unsafe {
-        libc::statx(
-            file.as_raw_fd(),
-            c"".as_ptr(),
-            libc::AT_EMPTY_PATH,
-            libc::STATX_DIOALIGN,
-            &mut status,
-        )
-    };
-    let is_reported = result == 0
-        && status.stx_mask & libc::STATX_DIOALIGN != 0
-        && status.stx_dio_offset_align > 0;
-    is_reported
-        .then(|| u64::from(status.stx_dio_offset_align))
+    let alignment = StatxFlags::DIOALIGN;
+    // The system call itself, because glibc has a function for it only since 2.28.
+    let status = rustix::fs::statx(file, c"", AtFlags::EMPTY_PATH, alignment).ok();
+    status
+        .filter(|status| status.stx_mask & alignment.bits() != 0)
+        .map(|status| u64::from(status.stx_dio_offset_align))
+        .filter(|bytes| *bytes > 0)
         .or_else(|| logical_block_bytes(file))
 }
 
