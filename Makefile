@@ -15,9 +15,9 @@ help: ## show this list
 
 # Without DuckDB the run goes on: it is then a missing capability. A run whose gates failed (3) has a
 # report too, which says which and why.
-run: build ## measure this machine with the plan `quick` and write dbdyno-report.html
+run: build ## measure SQLite and DuckDB on this machine and write dbdyno-report.html
 	@$(MAKE) --no-print-directory duckdb || echo "make run: going on without DuckDB" >&2
-	@status=0; bin/dbdyno run quick --yes || status=$$?; \
+	@status=0; bin/dbdyno run --demo --yes || status=$$?; \
 	case $$status in 0|3|4) bin/dbdyno report last -o $(report) || exit ;; esac; \
 	exit $$status
 

@@ -23,7 +23,7 @@ table=$out/trials.csv
 # shellcheck source=bench/studies.sh
 . bench/studies.sh
 
-mock=(bench/aa/mock.toml --library bench/aa/library --target "mock:?service_us=100")
+mock=(bench/aa/mock.toml --set library=bench/aa/library --target "mock:?service_us=100")
 sqlite=(bench/aa/smoke.toml)
 # Larger pages make a flatter tree: a lookup with pages of 8 kB takes about 5 % longer than with pages of 32 kB.
 coarse=target=sqlite:$out/coarse.db?page_size=32768

@@ -23,7 +23,7 @@ mode = "time"
 seconds = 0.05
 PLAN
     # Points this short are not all valid; what is measured here is the archive.
-    "$dbdyno" run "$folder/many.toml" --library bench/aa/library --target 'mock:?service_us=100' --archive "$archive" \
+    "$dbdyno" run "$folder/many.toml" --set library=bench/aa/library --target 'mock:?service_us=100' --archive "$archive" \
         --yes >"$folder/run.log" 2>&1 || [[ $? == 3 ]]
 fi
 printf '%-28s %8s %10s %14s\n' verb seconds 'MB resident' 'bytes written'

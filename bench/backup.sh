@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What it costs that dbdyno measures a backup: `pg_basebackup` by hand against the same as `dbdyno backup run` measures it, on one
+# What it costs that dbdyno measures a backup: `pg_basebackup` by hand against the same as `dbdyno run backup` measures it, on one
 # order-entry database, in rounds whose order is drawn by lot. Both sides start the server on the same data with the same settings,
 # after the kernel has forgotten its files; both read all files and the program before the backup, take a checkpoint, write to the
 # same file system after it was synchronised, and each backup is durable when its time ends.
@@ -51,8 +51,8 @@ cold() {
 # measured METHOD: seconds by dbdyno.
 measured() {
     local status=0 archive=$out/runs.dbdyno dyno
-    "$dbdyno" backup run --target "$target" --methods "$1" --work-seconds 0.1 --warehouses "$warehouses" --seed 1 \
-        --repository "$out/repository" --archive "$archive" --yes >"$out/log.txt" 2>&1 &
+    "$dbdyno" run backup --target "$target" --methods "$1" --set work_seconds=0.1 --warehouses "$warehouses" --seed 1 \
+        --work-dir "$out/repository" --archive "$archive" --yes >"$out/log.txt" 2>&1 &
     dyno=$!
     # Behind the start of the server, and long before the backup: rows are read for their digests before it.
     until grep -qs ready "$data/postmaster.pid" || ! kill -0 "$dyno" 2>/dev/null; do sleep 0.02; done

@@ -17,7 +17,7 @@ engine=postgres
 cargo build --release --locked --quiet -p stats --example pairs
 judge=${CARGO_TARGET_DIR:-target}/release/examples/pairs
 tables="customer lineitem nation orders part partsupp region supplier"
-"$dbdyno" olap load --target "$url" --scale "$scale" >&2
+"$dbdyno" data load olap --target "$url" --scale "$scale" >&2
 rows=0
 declare -A blocks
 for table in $tables; do
@@ -38,7 +38,7 @@ copy_rows_per_s() {
     awk "BEGIN { printf \"%.1f\", $rows / (($(date +%s%N) - $begin) / 1e9) }"
 }
 lift_rows_per_s() {
-    "$dbdyno" columnar lift --from "$url" --tables "${tables// /,}" --level "$level" --jobs "$streams" --format json >"$work/lift.json"
+    "$dbdyno" data load columnar --target "$url" --tables "${tables// /,}" --levels "$level" --clients "$streams" --format json >"$work/lift.json"
     awk -F: -v rows="$rows" '/^  "populate_s"/ { gsub(/[ ,]/, "", $2); printf "%.1f", rows / $2 }' "$work/lift.json"
     awk -F: '/^  "memory_bytes/ { printf "%s%s", $1, $2 } END { print "" }' "$work/lift.json" >&2
 }

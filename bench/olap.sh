@@ -40,7 +40,7 @@ esac
 
 now() { date +%s.%N; }
 since() { awk "BEGIN { printf \"%.3f\", $(now) - $1 }"; }
-olap_load() { "$dbdyno" olap load --target "$target" --scale "$scale" --replace 2>/dev/null >"$work/load.txt"; }
+olap_load() { "$dbdyno" data load olap --target "$target" --scale "$scale" --replace 2>/dev/null >"$work/load.txt"; }
 
 # Seconds of dbdyno's load: rows, and with the word checkpoint that as well.
 dbdyno_load() {
@@ -76,7 +76,7 @@ files_then_copy() {
 # Seconds of all 22 queries in dbdyno's session, each asked once before.
 dbdyno_queries() {
     rm -f "$work"/run.dbdyno*
-    "$dbdyno" --archive "$work/run.dbdyno" olap run --target "$target" --yes >"$work/run.txt" 2>&1 || [ $? = 3 ]
+    "$dbdyno" --archive "$work/run.dbdyno" run olap --target "$target" --yes >"$work/run.txt" 2>&1 || [ $? = 3 ]
     "$dbdyno" --archive "$work/run.dbdyno" report last --format csv |
         awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
             $at["test"] ~ /^Q/ { s += $at["elapsed_s"]; n++ } END { if (n != 22) exit 1; printf "%.4f", s }'

@@ -56,7 +56,7 @@ floor_s() {
 # Seconds that the loader says its rows took.
 loader_s() {
     checkpoint
-    load --replace --jobs "$1" | sed -E 's/.* rows in ([0-9.]+) s,.*/\1/'
+    load --replace --clients "$1" | sed -E 's/.* rows in ([0-9.]+) s,.*/\1/'
 }
 # Pairs "a b" on standard input, in turn the one and the other first: prints the median of a / b.
 median_ratio() { awk '{ print $1 / $2 }' | sort -n | awk '{ r[NR] = $1 } END { printf "%.3f", r[int((NR + 1) / 2)] }'; }
@@ -78,11 +78,11 @@ done
 [ -n "${HAMMERDB:-}" ] || exit 0
 # Seconds from nothing to a whole database with its indexes and statistics.
 whole_s() {
-    "$dbdyno" oltp drop --target "$url" >/dev/null
+    "$dbdyno" data drop oltp --target "$url" >/dev/null
     checkpoint
     local begin
     begin=$(date +%s%N)
-    load --jobs 1 >/dev/null
+    load --clients 1 >/dev/null
     seconds "$begin" "$(date +%s%N)"
 }
 hammerdb_s() {

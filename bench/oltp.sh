@@ -25,8 +25,8 @@ judge=${CARGO_TARGET_DIR:-target}/release/examples/pairs
 start_client() { dbdyno_at_work client; }
 start_procedure() { dbdyno_at_work procedure; }
 dbdyno_at_work() {
-    exec "$dbdyno" --archive "$work/run.dbdyno" oltp run --target "$url${url_others}" --yes --users "$users" --mode "$1" \
-        --seconds 3600 --ramp-up 1 --warm-up-max "${WARM_UP_MAX:-0}" --check none >"$work/driver.log" 2>&1
+    exec "$dbdyno" --archive "$work/run.dbdyno" run oltp --target "$url${url_others}" --yes --clients "$users" --set statements="$1" \
+        --time 3600 --ramp-up 1 --set warm_up_max_seconds="${WARM_UP_MAX:-0}" --set check=none >"$work/driver.log" 2>&1
 }
 start_sysbench() {
     cd "$SYSBENCH_TPCC"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# How often what `dbdyno columnar size` predicts is true: TRIALS seeded trials on each kind of data, at all levels, each held
+# How often what `dbdyno data estimate` predicts is true: TRIALS seeded trials on each kind of data, at all levels, each held
 # against a real lift, and three on each of fifty tables of other shapes. Prints the errors for docs/EVIDENCE.md, and fails
 # where fewer than 19 of 20 intervals hold the truth or, of the named kinds, an estimate is off by more than a tenth. Takes
 # an hour on two cores; SCALE 0 leaves the analytical workload out.

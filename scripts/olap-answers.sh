@@ -24,9 +24,9 @@ checked=0
 check() {
     scale=$1 url=$2
     echo "== scale $scale: ${url%%:*}"
-    "$dbdyno" olap load --target "$url" --scale "$scale"
-    "$dbdyno" olap check --target "$url" --query-limit 600
-    "$dbdyno" olap drop --target "$url"
+    "$dbdyno" data load olap --target "$url" --scale "$scale"
+    "$dbdyno" data check olap --target "$url" --timeout 600
+    "$dbdyno" data drop olap --target "$url"
     checked=$((checked + 1))
 }
 

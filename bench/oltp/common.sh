@@ -25,7 +25,7 @@ until [ -s "$work/server" ]; do
 done
 read -r _ socket _ <"$work/server"
 connect
-load() { "$dbdyno" oltp load --target "$url" --warehouses "$warehouses" "$@" 2>/dev/null; }
+load() { "$dbdyno" data load oltp --target "$url" --warehouses "$warehouses" "$@" 2>/dev/null; }
 seconds() { awk "BEGIN { printf \"%.3f\", ($2 - $1) / 1e9 }"; }
 # hammerdb WHAT: build.tcl or run.tcl by HammerDB's own command line.
 hammerdb() {

@@ -5,7 +5,7 @@
 lift() {
     local expected=$1 level=$2
     shift 2
-    ends "$expected" columnar lift --from "$url" --level "$level" --format json "$@"
+    ends "$expected" data load columnar --target "$url" --levels "$level" --format json "$@"
 }
 
 readonly LEVELS="none query-low query-high capacity-low capacity-high"
@@ -29,7 +29,7 @@ A1_size() {
     use_postgres 15 18
     pg_database
     pg "$database" "CREATE TABLE docs AS SELECT i, repeat(md5(i::text), 200) AS t FROM generate_series(1, 10000) i"
-    ends 0 columnar size --from "$url" --level none --format json
+    ends 0 data estimate --target "$url" --levels none --format json
     local low high
     low=$(value 'd["levels"][0]["memory_bytes"]["low"]')
     high=$(value 'd["levels"][0]["memory_bytes"]["high"]')
@@ -44,7 +44,7 @@ A2() {
     url=sqlite:$here/sparse.db
     local level low high
     for level in query-low capacity-low; do
-        ends 0 columnar size --from "$url" --level "$level" --format json
+        ends 0 data estimate --target "$url" --levels "$level" --format json
         holds 'sum(p["rows"] for p in d["tables"][0]["sample"]["pieces"]) > 100000'
         low=$(value 'd["levels"][0]["memory_bytes"]["low"]')
         high=$(value 'd["levels"][0]["memory_bytes"]["high"]')
@@ -68,9 +68,9 @@ check A3 "a table too small to pack is no failed level"
 
 A3_study() {
     url=sqlite:$here/olap.db
-    ends 0 olap load --target "$url" --scale 0.01
+    ends 0 data load olap --target "$url" --scale 0.01
     sqlite olap.db "UPDATE region SET r_comment = 'another comment'"
-    measures 0 columnar run --from "$url" --scale 0.01 --levels query-low,query-high --queries 1,6 --users 1 --memory 300MB --yes
+    measures 0 run columnar --target "$url" --scale 0.01 --levels query-low,query-high --queries 1,6 --clients 1 --memory 300MB --yes
     exports
     holds 'len(points("LIFT-REGION")) == 2' 'all(p["valid"] for p in points("LIFT-REGION") + points("LIFT-ALL"))'
 }
@@ -83,7 +83,7 @@ A4() {
     holds 'd["valid"]' 'rows() == {"t": 5000}' 'd["left_out"][0]["name"].endswith("v")' '"view" in d["left_out"][0]["why"]'
     lift 0 query-high --tables v
     holds 'rows() == {"v": 10}'
-    ends 0 columnar size --from "$url" --level query-high --format json
+    ends 0 data estimate --target "$url" --levels query-high --format json
 }
 check A4 "a view of DuckDB is left out by name, or read as a whole"
 
@@ -97,14 +97,14 @@ A5() {
         holds 'd["valid"]' "sorted(t['table'] for t in d['tables']) == ['a.b', \"it's\"]"
     done
     lift 0 none --tables a.b
-    ends 0 columnar size --from "$url" --level all --format json
+    ends 0 data estimate --target "$url" --format json
     use_postgres 15 18
     pg_database
     pg "$database" "CREATE TABLE \"Foo\" (a integer, \"A\" integer); CREATE TABLE foo (a integer);
         INSERT INTO \"Foo\" VALUES (1, 2), (3, 4); INSERT INTO foo VALUES (5)"
     lift 0 query-high
     holds 'rows() == {"Foo": 2, "foo": 1}'
-    ends 0 columnar size --from "$url" --level all --format json
+    ends 0 data estimate --target "$url" --format json
 }
 check A5 "any name that a source allows is lifted and sized"
 
@@ -114,7 +114,7 @@ A5_mariadb() {
     my "USE $database; CREATE TABLE MiXed (a INT); CREATE TABLE mixed (a INT); INSERT INTO MiXed VALUES (1), (2); INSERT INTO mixed VALUES (3)"
     lift 0 query-high
     holds 'rows() == {"MiXed": 2, "mixed": 1}'
-    ends 0 columnar size --from "$url" --level all --format json
+    ends 0 data estimate --target "$url" --format json
 }
 check A5_mariadb "names that differ in their case alone are two tables"
 
@@ -138,7 +138,7 @@ A7() {
     local truth seed
     truth=$(value 'd["memory_bytes"]')
     for seed in 1 2 3 4 5; do
-        ends 0 columnar size --from "$url" --level capacity-low --seed "$seed" --budget 2% --format json
+        ends 0 data estimate --target "$url" --levels capacity-low --seed "$seed" --size 2% --format json
         holds "d['levels'][0]['memory_bytes']['low'] <= $truth <= d['levels'][0]['memory_bytes']['high']"
     done
 }
@@ -167,7 +167,7 @@ A9() {
     lift 0 none
     holds 'rows() == {"t": 1}' 'any(o["name"].endswith("vw") and "view" in o["why"] for o in d["left_out"])' \
         "any(o['name'].endswith('there') for o in d['left_out']) == bool($foreign)"
-    ends 0 columnar lift --from "$url" --level none
+    ends 0 data load columnar --target "$url" --levels none
     says "vw"
 }
 check A9 "views and foreign tables that are left out are told"
@@ -201,7 +201,7 @@ A11() {
     url=sqlite:$here/tiny.db
     lift 0 query-high
     holds 'all(t["compress_factor"] is None for t in d["tables"])' 'd["compress_factor"] is None'
-    ends 0 columnar lift --from "$url" --level query-high
+    ends 0 data load columnar --target "$url" --levels query-high
     says_not 16384
 }
 check A11 "where tables have no factor, all have none"
@@ -218,18 +218,18 @@ A12() {
 check A12 "the same name in two schemas is two tables, and tables can be left out"
 
 A13() {
-    ends 0 olap load --target "sqlite:$here/small.db" --scale 0.01
-    ends 0 olap load --target "duckdb:$here/large.db" --scale 0.02
-    measures 0 olap run --target "sqlite:$here/small.db" --target "duckdb:$here/large.db" --queries 6,14 --yes
+    ends 0 data load olap --target "sqlite:$here/small.db" --scale 0.01
+    ends 0 data load olap --target "duckdb:$here/large.db" --scale 0.02
+    measures 0 run olap --target "sqlite:$here/small.db" --target "duckdb:$here/large.db" --queries 6,14 --yes
     exports
     holds '"not comparable" in of_all("notes")' '"0.02" in of_all("notes")'
 }
 check A13 "databases of two scales side by side are called not comparable"
 
 A14() {
-    ends 0 olap load --target "sqlite:$here/olap.db" --scale 0.01
-    measures 0 olap run --target "sqlite:$here/olap.db" --queries 6,14 --name one --yes
-    measures 0 olap run --target "sqlite:$here/olap.db" --queries 6,14 --name two --yes
+    ends 0 data load olap --target "sqlite:$here/olap.db" --scale 0.01
+    measures 0 run olap --target "sqlite:$here/olap.db" --queries 6,14 --name one --yes
+    measures 0 run olap --target "sqlite:$here/olap.db" --queries 6,14 --name two --yes
     ends 0 compare one two --format json
     holds 'any(m["primary"] and m["metric"].endswith("OLAP-POWER.scaled_queries_per_h") for m in d["metrics"])' \
         'all(m["values_a"][0] > 0 and m["values_b"][0] > 0 for m in d["metrics"] if m["primary"])'
@@ -237,7 +237,7 @@ A14() {
 check A14 "two analytical runs are compared by queries an hour"
 
 A15() {
-    measures 0 columnar run --scale 0.01 --levels capacity-low --queries 6 --users 1 --memory 300MB --yes
+    measures 0 run columnar --demo --scale 0.01 --levels capacity-low --queries 6 --clients 1 --memory 300MB --yes
     says "on disk" "memory" "factor"
     ends 0 report last --format md
     says "on disk [MB]" "in memory [MB]" "factor"
@@ -246,12 +246,12 @@ check A15 "sizes and factors stand on the terminal and in Markdown"
 
 A16() {
     sqlite t.db "CREATE TABLE t (a INTEGER)"
-    ends 2 columnar lift --from "sqlite:$here/t.db" --level none --memory 30MB
+    ends 2 data load columnar --target "sqlite:$here/t.db" --levels none --memory 30MB
     says "64" "MB"
     says_not memory_limit_mb
     sqlite t.db "INSERT INTO t $(numbers 1000000) SELECT n * 1000003 % 99991 FROM r; CREATE TABLE u (t TEXT);
         INSERT INTO u SELECT hex(randomblob(3000)) FROM t LIMIT 15000"
-    ends 2 columnar lift --from "sqlite:$here/t.db" --level none --memory 64MB
+    ends 2 data load columnar --target "sqlite:$here/t.db" --levels none --memory 64MB
     says "--memory"
     says_not memory_limit_mb
 }
@@ -262,8 +262,8 @@ A17() {
         CREATE TABLE mixed (a INTEGER, b REAL); INSERT INTO mixed VALUES (1, 1.5), ('n/a', 2.5);
         CREATE TABLE untyped (a, b INTEGER, c); INSERT INTO untyped VALUES (1, 2, 'x'), ('y', 3, NULL)"
     url=sqlite:$here/odd.db
-    ends 2 columnar lift --from "$url" --level query-high
-    says untyped.a '"n/a"' "column a" "--columns -untyped.a,-mixed.a, --unfit skip"
+    ends 2 data load columnar --target "$url" --levels query-high
+    says untyped.a '"n/a"' "column a" "--tables -untyped:a,-mixed:a, --unfit skip"
     lift 0 query-high --unfit skip
     holds 'rows() == {"fine": 1, "untyped": 2}' 'sorted(o["name"] for o in d["left_out"]) == ["mixed", "untyped.a"]'
     lift 0 query-high --unfit text
@@ -297,7 +297,7 @@ check A18_columns "a table of a thousand columns is lifted"
 A18_utf8() {
     sqlite broken.db "CREATE TABLE broken (t TEXT); INSERT INTO broken VALUES (CAST(x'ff41' AS TEXT)); CREATE TABLE fine (a INTEGER)"
     url=sqlite:$here/broken.db
-    ends 2 columnar lift --from "$url" --level none
+    ends 2 data load columnar --target "$url" --levels none
     says "not UTF-8" "broken" "column t"
     lift 0 none --unfit skip
     holds 'list(rows()) == ["fine"]'
@@ -328,23 +328,23 @@ check A18_rights "columns that may not be read and rows that are hidden are told
 
 A18_refreshed() {
     url=sqlite:$here/olap.db
-    ends 0 olap load --target "$url" --scale 0.01
-    begins olap run --target "$url" --queries 6,1 --refresh --iterations 50 --name killed --yes
+    ends 0 data load olap --target "$url" --scale 0.01
+    begins run olap --target "$url" --queries 6,1 --set refresh=true --set iterations=50 --name killed --yes
     until_true 60 grep -q "RF1" spawned.log
     end_process "$spawned" KILL
-    ends 2 olap run --target "$url" --queries 6 --name after --yes
-    says "refresh was interrupted" "olap load --scale 0.01"
+    ends 2 run olap --target "$url" --queries 6 --name after --yes
+    says "refresh was interrupted" "data load olap TARGET --scale 0.01"
     exports after
     holds 'not d["points"]'
-    ends 0 olap load --target "$url" --scale 0.01
-    measures 0 olap run --target "$url" --queries 6 --yes
+    ends 0 data load olap --target "$url" --scale 0.01
+    measures 0 run olap --target "$url" --queries 6 --yes
 }
 check A18_refreshed "a half-refreshed database is not measured, and can be mended"
 
 A18_scale() {
-    ends 2 olap load --target "sqlite:$here/o.db" --scale 0.015
+    ends 2 data load olap --target "sqlite:$here/o.db" --scale 0.015
     says "same supplier twice" "0.02"
-    ends 0 olap load --target "sqlite:$here/o.db" --scale 0.02
+    ends 0 data load olap --target "sqlite:$here/o.db" --scale 0.02
     says "by 1 session;"
 }
 check A18_scale "scales are taken and refused as documented"
@@ -352,15 +352,15 @@ check A18_scale "scales are taken and refused as documented"
 A_words() {
     sqlite odd.db "CREATE TABLE e (a, b INTEGER); INSERT INTO e VALUES (1, 2), ('x', 3)"
     url=sqlite:$here/odd.db
-    ends 2 columnar lift --from "$url" --level none
+    ends 2 data load columnar --target "$url" --levels none
     says "e.a (a column without a type may contain values of any type)"
-    D columnar lift --from "$url" --level none --tables vw
+    D data load columnar --target "$url" --levels none --tables vw
     says 'no table "vw"'
     says_not "did you mean"
-    ends 0 columnar lift --from "$url" --level none --unfit skip
+    ends 0 data load columnar --target "$url" --levels none --unfit skip
     says "1 table of SQLite" "1 stream;"
     sqlite sparse.db "CREATE TABLE t (id INTEGER PRIMARY KEY, a INTEGER); INSERT INTO t $(numbers 260000) SELECT n * n * 3, n FROM r"
-    ends 0 columnar size --from "sqlite:$here/sparse.db" --level none
+    ends 0 data estimate --target "sqlite:$here/sparse.db" --levels none
     says "% of the rows, by their row numbers"
 }
 check A_words "sentences are whole, hints are near, and one is one"

@@ -9,7 +9,7 @@ readonly ON_ANY_MACHINE=(
     --set validity.late_starts_pct_max=100 --set validity.stall_pct_max=100 --set validity.waiting_pct_max=100
 )
 # Users who work for a short time.
-readonly SHORTLY=(--yes --ramp-up 0.2 --warm-up-max 0 --check none)
+readonly SHORTLY=(--yes --ramp-up 0.2 --set warm_up_max_seconds=0 --set check=none)
 
 fail() {
     echo "trials: $*" >&2

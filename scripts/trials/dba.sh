@@ -29,14 +29,14 @@ B1() {
     local ignored
     for ignored in "" "$IGNORED"; do
         use_pooler session "$ignored"
-        ends 0 oltp load --target "$pooled" --warehouses 1
+        ends 0 data load oltp --target "$pooled" --warehouses 1
         says "1 warehouse is loaded"
         foreign_tables_are_whole
-        D oltp load --target "$pooled" --warehouses 1
+        D data load oltp --target "$pooled" --warehouses 1
         foreign_tables_are_whole
-        measures 0 oltp run --target "$pooled" --users 2 --seconds 1 "${SHORTLY[@]}"
+        measures 0 run oltp --target "$pooled" --clients 2 --time 1 "${SHORTLY[@]}"
         foreign_tables_are_whole
-        ends 0 oltp drop --target "$pooled"
+        ends 0 data drop oltp --target "$pooled"
         foreign_tables_are_whole
     done
 }
@@ -48,9 +48,9 @@ B1_shared() {
     for mode in transaction statement; do
         for ignored in "" "$IGNORED"; do
             use_pooler "$mode" "$ignored"
-            ends 1 oltp load --target "$pooled" --warehouses 1
+            ends 1 data load oltp --target "$pooled" --warehouses 1
             says "pool_mode = session"
-            ends 1 oltp drop --target "$pooled"
+            ends 1 data drop oltp --target "$pooled"
             says "pool_mode = session"
             foreign_tables_are_whole
         done
@@ -62,12 +62,12 @@ check B1_shared "a pool that shares sessions is refused by name, and nothing is 
 B1_direct() {
     foreign_tables
     pg postgres "ALTER DATABASE $database SET search_path = public"
-    ends 0 oltp load --target "$url" --warehouses 1
-    ends 0 oltp load --target "$url" --warehouses 1 --replace
-    ends 0 oltp drop --target "$url"
-    ends 0 olap load --target "$url" --scale 0.01
-    measures 0 olap run --target "$url" --queries 6 --yes
-    ends 0 olap drop --target "$url"
+    ends 0 data load oltp --target "$url" --warehouses 1
+    ends 0 data load oltp --target "$url" --warehouses 1 --replace
+    ends 0 data drop oltp --target "$url"
+    ends 0 data load olap --target "$url" --scale 0.01
+    measures 0 run olap --target "$url" --queries 6 --yes
+    ends 0 data drop olap --target "$url"
     foreign_tables_are_whole
 }
 check B1_direct "search_path of the database leads no workload to the user's tables"
@@ -118,9 +118,9 @@ users_work() {
 B3() {
     use_postgres 18 15
     pg_database
-    ends 0 oltp load --target "$url" --warehouses 1
+    ends 0 data load oltp --target "$url" --warehouses 1
     local pid
-    begins oltp run --target "$url" --users 2 --seconds 8 --name stopped "${SHORTLY[@]}"
+    begins run oltp --target "$url" --clients 2 --time 8 --name stopped "${SHORTLY[@]}"
     until_true 60 users_work 2
     sleep 1 # so that the window has begun, and transactions have ended within it
     pid=$(postgres_pid)
@@ -142,8 +142,8 @@ check B3 "a server that stood still is in the response times, and the point is n
 B4() {
     use_postgres 18 15
     pg_database
-    ends 0 oltp load --target "$url" --warehouses 1
-    ends 3 oltp run --target "$url" --users 2 --seconds 2 --rate 100000 --name offered "${SHORTLY[@]}"
+    ends 0 data load oltp --target "$url" --warehouses 1
+    ends 3 run oltp --target "$url" --clients 2 --time 2 --rate 100000 --name offered "${SHORTLY[@]}"
     says "100000"
     exports offered
     holds 'not points("OLTP")[0]["valid"]' '"100000.0 operations/s were offered and" in str(points("OLTP")[0]["reasons"])'
@@ -157,9 +157,9 @@ check B4 "a rate that was not reached is told everywhere, and not valid"
 B5() {
     use_postgres 18 15
     pg_database
-    ends 0 oltp load --target "$url" --warehouses 1
-    begins oltp run --target "$url" --users 1,2 --seconds 3 --all-levels --name resumed --yes --ramp-up 0.2 --warm-up-max 0 \
-        --check light "${ON_ANY_MACHINE[@]}"
+    ends 0 data load oltp --target "$url" --warehouses 1
+    begins run oltp --target "$url" --clients 1,2 --time 3 --set stop=false --name resumed --yes --ramp-up 0.2 --set warm_up_max_seconds=0 \
+        --set check=light "${ON_ANY_MACHINE[@]}"
     until_true 60 grep -q "all transactions" spawned.log
     until_true 60 users_work 2
     restart_postgres
@@ -189,10 +189,10 @@ check B6 "without the right to see others, terminal and page say so"
 B7() {
     use_postgres 18 15
     pg_database
-    ends 0 oltp load --target "$url" --warehouses 1
+    ends 0 data load oltp --target "$url" --warehouses 1
     local mode
     for mode in client procedure; do
-        measures 0 oltp run --target "$url" --users 2 --seconds 1 --mode "$mode" --name "$mode" "${SHORTLY[@]}"
+        measures 0 run oltp --target "$url" --clients 2 --time 1 --set statements="$mode" --name "$mode" "${SHORTLY[@]}"
     done
     page procedure --against client
     shows "procedure" "client" "measured differently"
@@ -205,12 +205,12 @@ check B7 "runs of procedures and of statements stand beside each other, with wha
 B8() {
     use_postgres 18 15
     pg_database
-    ends 0 oltp load --target "$url" --warehouses 1
+    ends 0 data load oltp --target "$url" --warehouses 1
     local core
     for core in $(seq 1 $((2 * $(nproc)))); do
         spawn python3 -c 'while True: pass'
     done
-    measures 0 oltp run --target "$url" --users 2 --seconds 4 --name beside "${SHORTLY[@]}"
+    measures 0 run oltp --target "$url" --clients 2 --time 4 --name beside "${SHORTLY[@]}"
     exports beside
     holds 'points("OLTP")[0]["cpu_by_others_pct"] > 5'
     page beside
@@ -231,11 +231,11 @@ check B9_bad_side "a study of which one side cannot begin is not entered"
 B9_size() {
     use_postgres 18 15
     pg_database
-    ends 0 oltp load --target "$url" --warehouses 1
+    ends 0 data load oltp --target "$url" --warehouses 1
     says "1 warehouse is loaded"
-    D oltp run --target "$url" --warehouses 5 --users 1,2 --seconds 1 "${SHORTLY[@]}"
+    D run oltp --target "$url" --warehouses 5 --clients 1,2 --time 1 "${SHORTLY[@]}"
     [ "$status" -eq 2 ] || wrong "it ended with $status"
-    says "1 warehouse instead of 5" "oltp load --replace"
+    says "1 warehouse instead of 5" "data load oltp TARGET --replace"
     exports
     holds 'not d["points"]'
 }
@@ -244,8 +244,8 @@ check B9_size "a database of another size ends a run with one sentence"
 B9_connections() {
     use_postgres 18 15
     pg_database
-    ends 0 oltp load --target "$url" --warehouses 1
-    D oltp run --target "$url" --users 1,500 --seconds 1 --all-levels "${SHORTLY[@]}"
+    ends 0 data load oltp --target "$url" --warehouses 1
+    D run oltp --target "$url" --clients 1,500 --time 1 --set stop=false "${SHORTLY[@]}"
     [ "$status" -ne 0 ] || wrong "500 users had connections where there are 120"
     says max_connections
     ! grep -q "data_directory" "$pg_folder/said" || wrong "the server's log has errors of dbdyno"
@@ -255,8 +255,8 @@ check B9_connections "more users than connections are told with max_connections,
 B_short() {
     use_postgres 18 15
     pg_database
-    ends 0 oltp load --target "$url" --warehouses 1
-    measures 0 oltp run --target "$url" --users 1,2 --seconds 1 --name short "${SHORTLY[@]}"
+    ends 0 data load oltp --target "$url" --warehouses 1
+    measures 0 run oltp --target "$url" --clients 1,2 --time 1 --name short "${SHORTLY[@]}"
     says "users" "orders/min" "p95"
     says_not "1 users" "1 warehouses"
     page short

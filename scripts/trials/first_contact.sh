@@ -24,7 +24,7 @@ E2() {
     for name in my-shop 'sh.op' 'läden' 'a b'; do
         my "CREATE DATABASE IF NOT EXISTS \`$name\`; CREATE TABLE \`$name\`.t (i int PRIMARY KEY); INSERT INTO \`$name\`.t VALUES (1)"
         url="mariadb://root@localhost/${name// /%20}?unix_socket=${my_folder//\//%2F}%2Fs"
-        ends 0 columnar lift --from "$url" --level query-high
+        ends 0 data load columnar --target "$url" --levels query-high
         ends 0 observe "$url" --time 1s
         my "DROP DATABASE \`$name\`"
     done

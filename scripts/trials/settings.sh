@@ -46,7 +46,7 @@ O_read_only() {
     pg "$database" "ALTER DATABASE $database SET default_transaction_read_only = on"
     ends 1 run smoke --target "$url" --yes
     says "ALTER DATABASE $database SET default_transaction_read_only = off"
-    ends 1 oltp load --target "$url" --warehouses 1
+    ends 1 data load oltp --target "$url" --warehouses 1
     ends 0 check "$url"
     says "only tests and scripts that read can run"
     measures 0 run "$(script_of '' 'SELECT 1')" --target "$url"
@@ -54,7 +54,7 @@ O_read_only() {
     use_mariadb
     my_database
     my "SET GLOBAL tx_read_only = 1"
-    D oltp load --target "$url" --warehouses 1
+    D data load oltp --target "$url" --warehouses 1
     my "SET GLOBAL tx_read_only = 0"
     [ "$status" -eq 1 ] || wrong "it ended with $status"
     says "SET GLOBAL tx_read_only = OFF"
@@ -84,14 +84,14 @@ O_mariadb() {
     use_mariadb
     my_database
     my "SET GLOBAL sql_select_limit = 5, GLOBAL sql_safe_updates = 1, GLOBAL max_statement_time = 0.0001, GLOBAL max_join_size = 10, GLOBAL wait_timeout = 4"
-    D oltp load --target "$url" --warehouses 1 --warehouse-rows tenth
+    D data load oltp --target "$url" --warehouses 1 --set warehouse_rows=tenth
     local loaded=$status
-    D oltp check --target "$url"
+    D data check oltp --target "$url"
     # The client of the trials has these limits, too.
     my "SET SESSION max_statement_time = 0; SET GLOBAL sql_select_limit = DEFAULT, GLOBAL sql_safe_updates = 0, GLOBAL max_statement_time = 0, GLOBAL max_join_size = DEFAULT, GLOBAL wait_timeout = 28800"
     [ "$loaded$status" = 00 ] || wrong "the load ended with $loaded, the check with $status"
     my "DROP DATABASE $database; CREATE DATABASE $database CHARACTER SET utf16; SET GLOBAL innodb_force_primary_key = ON"
-    D oltp load --target "$url" --warehouses 1
+    D data load oltp --target "$url" --warehouses 1
     my "SET GLOBAL innodb_force_primary_key = OFF"
     [ "$status" -eq 1 ] || wrong "it ended with $status"
     says "SET GLOBAL innodb_force_primary_key = OFF"

@@ -7,9 +7,9 @@ T1() {
         CREATE TABLE b (v TEXT, w TEXT AS (upper(v)) VIRTUAL); INSERT INTO b (v) VALUES (x'ff'), ('fine');
         CREATE TABLE \"two
 lines\" (i INTEGER)"
-    ends 2 columnar lift --from "$url" --level none
-    says "use --columns -a.n,-a.at,-b.v,-b.w, --unfit skip or --unfit text"
-    ends 0 columnar lift --from "$url" --level none --unfit text
+    ends 2 data load columnar --target "$url" --levels none
+    says "use --tables -a:n,-a:at,-b:v,-b:w, --unfit skip or --unfit text"
+    ends 0 data load columnar --target "$url" --levels none --unfit text
     says "two lines  "
     lift 0 none --unfit skip
     holds 'rows() == {"two\nlines": 0}' '[o["name"] for o in d["left_out"]] == ["a", "b"]'
@@ -26,7 +26,7 @@ T2() {
     pg "$database" "CREATE TABLE t AS SELECT 1 AS i; CREATE TABLE other AS SELECT 2 AS i"
     spawn "$pg_bin/psql" -X -q -h "$pg_folder" -U trials -d "$database" -c "BEGIN; LOCK TABLE t; SELECT pg_sleep(60)" >/dev/null
     until_true 10 is_locked
-    begins columnar lift --from "$url" --level none
+    begins data load columnar --target "$url" --levels none
     until_true 15 grep -q "waiting for a lock: public.t is locked by session [0-9]* (user trials, active, program psql)" "$here/spawned.log" ||
         wrong "it does not name the session: $(cat "$here/spawned.log")"
     local begun=$SECONDS
@@ -46,7 +46,7 @@ T3() {
     local group=/sys/fs/cgroup/memory/dbdyno-trial-$$ limit=$((256 << 20))
     mkdir "$group" && echo $limit >"$group/memory.limit_in_bytes"
     sqlite "$here/t.db" "CREATE TABLE t (i INTEGER); INSERT INTO t VALUES (1)"
-    (echo "$BASHPID" >"$group/cgroup.procs" && exec "$dbdyno" columnar lift --from "sqlite:$here/t.db" --level none --format json) >"$here/out" 2>"$here/err"
+    (echo "$BASHPID" >"$group/cgroup.procs" && exec "$dbdyno" data load columnar --target "sqlite:$here/t.db" --levels none --format json) >"$here/out" 2>"$here/err"
     rmdir "$group"
     holds "0 < d['memory_limit_bytes'] <= $limit * 0.8"
 }
@@ -54,7 +54,7 @@ check T3 "the default memory is that of the control group"
 
 T4() {
     sqlite "$here/t.db" "CREATE TABLE t (i INTEGER); INSERT INTO t VALUES (1)"
-    ends 0 columnar size --from "sqlite:$here/t.db" --users 5 --threads 128 --cores 72
+    ends 0 data estimate --target "sqlite:$here/t.db" --clients 5 --dop 128 --cores 72
     says "72 cores are 248 too few: at least 320 are needed."
 }
 check T4 "cores that are missing are counted"

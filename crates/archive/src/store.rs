@@ -103,6 +103,25 @@ impl Archive {
         }
     }
 
+    /// The name, or the first of NAME-2, NAME-3 … under which all labels are free.
+    ///
+    /// # Errors
+    /// A label that is unusable, or the environment.
+    pub fn free_name(&self, name: &str, labels: impl Fn(&str) -> Vec<String>) -> Result<String> {
+        let mut candidate = name.to_owned();
+        for number in 2_u32.. {
+            let refused = labels(&candidate)
+                .iter()
+                .find_map(|label| self.refuse_label(label).err());
+            match refused {
+                None => break,
+                Some(ArchiveError::LabelTaken { .. }) => candidate = format!("{name}-{number}"),
+                Some(other) => return Err(other),
+            }
+        }
+        Ok(candidate)
+    }
+
     /// Takes a run that is gone on with, as [`Archive::create_run`] does.
     ///
     /// # Errors

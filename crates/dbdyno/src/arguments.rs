@@ -1,11 +1,10 @@
 //! The command line: verbs and options.
 
 mod ab;
-pub mod backup;
 pub mod check;
-pub mod columnar;
 mod common;
 mod compare;
+pub mod data;
 mod docs;
 mod first_screen;
 mod headings;
@@ -13,18 +12,15 @@ mod judging;
 mod length;
 mod list;
 pub mod observe;
-pub mod olap;
-mod oltp;
-// The verbs take it into use one after another.
-#[allow(dead_code)]
 pub mod positional;
 mod report;
-mod run;
+pub mod run;
 mod runs;
 mod secret;
 pub mod storage;
 pub mod study;
 
+use std::ffi::OsString;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -33,20 +29,14 @@ use crate::console::takes_colour;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 pub use ab::AbArguments;
-pub use backup::{BackupArguments, BackupVerb};
-pub use columnar::{ColumnarArguments, ColumnarVerb};
-pub use common::{MeasureOptions, ServerHost, TextOrJson};
+pub use common::{MeasureOptions, Occasion, ServerHost, TextOrJson};
 pub use compare::CompareArguments;
+pub use data::DataArguments;
 pub use docs::{DocsArguments, DocsVerb};
 pub use judging::{BandOption, FailOn, Judging};
 pub use list::{ListArguments, Listing};
-pub use olap::{OlapArguments, OlapVerb};
-pub use oltp::{
-    Check, CheckArguments, DropArguments, LoadArguments, OltpArguments, OltpVerb,
-    ReconcileArguments, RestoreArguments, Rows, UsersArguments,
-};
 pub use report::{Format, ReportArguments};
-pub use run::{Occasion, RunArguments};
+pub use run::{RunArguments, Workload};
 pub use runs::{RunFilter, RunsArguments, RunsVerb};
 pub use secret::{SecretText, urls};
 pub use storage::{LayoutVerb, StorageArguments, StorageVerb, VdbenchArguments};
@@ -91,10 +81,32 @@ fn exit(error: &clap::Error) -> ! {
 impl Arguments {
     /// The parsed arguments; ends the process on a request for help or an error of usage.
     pub fn parse_from_typed(typed: &CommandLine) -> Self {
-        let mut command = Self::grouped();
-        let matches = command.try_get_matches_from_mut(typed.arguments());
-        let parsed = matches.and_then(|matches| Self::from_arg_matches(&matches));
-        parsed.unwrap_or_else(|error| exit(&error))
+        let first = Self::parsed(typed.arguments());
+        if first
+            .as_ref()
+            .is_ok_and(|arguments| !arguments.misplaces_workload())
+        {
+            return first.unwrap_or_else(|error| exit(&error));
+        }
+        let moved = with_workload_first(typed.arguments()).map(|moved| Self::parsed(&moved));
+        match (first, moved) {
+            (_, Some(Ok(arguments))) | (Ok(arguments), None) => arguments,
+            (Ok(_), Some(Err(error))) | (Err(error), _) => exit(&error),
+        }
+    }
+
+    fn parsed(typed: &[OsString]) -> Result<Self, clap::Error> {
+        let matches = Self::grouped().try_get_matches_from(typed)?;
+        Self::from_arg_matches(&matches)
+    }
+
+    /// True for `run URL oltp`, where the workload was read as a plan.
+    fn misplaces_workload(&self) -> bool {
+        let Verb::Run(run) = &self.verb else {
+            return false;
+        };
+        let is_workload = |text: &SecretText| Workload::NAMES.contains(&text.expose());
+        run.workload.is_none() && run.texts.iter().any(is_workload)
     }
 
     /// The command with its options and verbs in groups.
@@ -103,11 +115,28 @@ impl Arguments {
     }
 }
 
+/// The arguments with the name of a workload directly after its verb, where clap expects it: `run URL oltp` is `run oltp
+/// URL`. `None` if it is there, or there is none.
+fn with_workload_first(typed: &[OsString]) -> Option<Vec<OsString>> {
+    let of_data = ["load", "check", "restore", "drop"];
+    let is_verb = |at: usize| match typed.get(at).and_then(|word| word.to_str()) {
+        Some("run") => true,
+        Some(action) => at > 0 && typed[at - 1] == "data" && of_data.contains(&action),
+        None => false,
+    };
+    let place = (1..typed.len()).find(|at| is_verb(*at))? + 1;
+    let is_workload = |word: &OsString| Workload::NAMES.iter().any(|name| word == name);
+    let at = place + typed[place..].iter().position(is_workload)?;
+    let mut moved = typed.to_vec();
+    moved[place..=at].rotate_right(1);
+    (at > place).then_some(moved)
+}
+
 /// The verbs; their names are a contract.
 #[derive(Debug, Subcommand)]
 pub enum Verb {
-    /// Run a plan on one or more databases
-    Run(RunArguments),
+    /// Run a plan or a workload on a database
+    Run(Box<RunArguments>),
     /// Measure two configurations in turn, and test whether they differ
     Ab(AbArguments),
     /// Carry out a built-in study, such as before and after a change
@@ -120,18 +149,12 @@ pub enum Verb {
     Compare(CompareArguments),
     /// Show a run as page, text or data; check limits; replay it
     Report(ReportArguments),
+    /// Load, check, restore or drop a workload's database
+    Data(DataArguments),
     /// List, rename, annotate or delete runs
     Runs(RunsArguments),
     /// List tests, plans, studies, engines or references
     List(ListArguments),
-    /// Load, run, check or drop 22 analytical queries
-    Olap(OlapArguments),
-    /// Load tables into memory; measure size and speed-up
-    Columnar(ColumnarArguments),
-    /// Load, run, check, restore or drop order entry
-    Oltp(OltpArguments),
-    /// Back up a database, restore it, and prove the copy
-    Backup(BackupArguments),
     /// Measure below the database: vdbench files, layouts, fleets
     Storage(StorageArguments),
     /// Run vdbench parameter files on the storage below the database
@@ -145,4 +168,34 @@ pub enum Verb {
     Check(check::CheckArguments),
     /// Show where the documents are; write man pages and completions
     Docs(DocsArguments),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_of_a_workload_moves_to_its_verb() {
+        let moved = |line: &str| {
+            let typed: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+            let moved = with_workload_first(&typed)?;
+            let words: Vec<&str> = moved.iter().filter_map(|word| word.to_str()).collect();
+            Some(words.join(" "))
+        };
+        for (typed, expected) in [
+            (
+                "dbdyno run sqlite: -c 4 oltp",
+                Some("dbdyno run oltp sqlite: -c 4"),
+            ),
+            (
+                "dbdyno --archive a data load sqlite: olap --scale 1",
+                Some("dbdyno --archive a data load olap sqlite: --scale 1"),
+            ),
+            ("dbdyno run oltp sqlite:", None),
+            ("dbdyno run quick sqlite:", None),
+            ("dbdyno data estimate olap", None),
+        ] {
+            assert_eq!(moved(typed).as_deref(), expected, "{typed}");
+        }
+    }
 }

@@ -2,16 +2,12 @@
 
 pub mod ab;
 mod array;
-pub mod backup;
 pub mod check;
-pub mod columnar;
 pub mod compare;
-mod database;
+pub mod data;
 pub mod docs;
 pub mod list;
 pub mod observe;
-pub mod olap;
-pub mod oltp;
 mod plan_text;
 mod prices;
 pub mod report;
@@ -30,7 +26,7 @@ use ::host::inventory::Stated;
 use anyhow::{Context, Result};
 use archive::stream::StreamEvent;
 use archive::{Archive, ArchiveError, Run, RunName, SIDES_MAX, SideLabel};
-use lab::HostOptions;
+use lab::{HostOptions, Plan, Registry, Setting};
 use terminal_size::{Width, terminal_size_of};
 use workload::Library;
 
@@ -76,6 +72,12 @@ fn stated(platform: Option<&Path>) -> Result<Stated> {
 
 fn server_host(given: &ServerHost, stated: &Stated) -> Result<HostOptions> {
     Ok(HostOptions::parse(given.ssh.as_deref(), stated)?)
+}
+
+/// The workloads, with the library that a plan names or the built-in one.
+fn registry(plan_text: &str, settings: &[Setting]) -> Result<Registry> {
+    let library = library(Plan::library_of(plan_text, settings).as_deref())?;
+    Ok(workloads::registry(library))
 }
 
 fn library(directory: Option<&Path>) -> Result<Library> {

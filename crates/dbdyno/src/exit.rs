@@ -221,22 +221,22 @@ impl Outcome for OltpError {
 
     fn advice(&self) -> Option<String> {
         let advice = match self {
-            Self::ForeignKeys(_) => "leave out --foreign-keys",
-            Self::Procedures(_) => "or use --mode client",
-            Self::Absent => "run: dbdyno oltp load --target URL --warehouses N",
+            Self::ForeignKeys(_) => "leave out --set foreign_keys=true",
+            Self::Procedures(_) => "or leave out --set statements=procedure",
+            Self::Absent => "run: dbdyno data load oltp TARGET --warehouses N",
             Self::NotWhole {
                 warehouses, seed, ..
             } => {
                 return Some(format!(
-                    "run: dbdyno oltp load --target URL --warehouses {warehouses} --seed {seed}"
+                    "run: dbdyno data load oltp TARGET --warehouses {warehouses} --seed {seed}"
                 ));
             }
             Self::Present { .. } => "add --replace to replace it",
-            Self::Other { .. } => "run: dbdyno oltp load --replace --target URL --warehouses N",
-            Self::Used => "run: dbdyno oltp restore --target URL",
-            Self::Rival => "to drop them, run: dbdyno olap drop --target URL",
+            Self::Other { .. } => "run: dbdyno data load oltp TARGET --replace --warehouses N",
+            Self::Used => "run: dbdyno data restore oltp TARGET",
+            Self::Rival => "to drop them, run: dbdyno data drop olap TARGET",
             Self::Metadata { .. } | Self::Rows { .. } | Self::Copy(_) => {
-                "run: dbdyno oltp load --replace --target URL --warehouses N"
+                "run: dbdyno data load oltp TARGET --replace --warehouses N"
             }
             _ => return None,
         };
@@ -259,17 +259,15 @@ impl Outcome for OlapError {
 
     fn advice(&self) -> Option<String> {
         let advice = match self {
-            Self::Absent => "run: dbdyno olap load --scale SF --target URL",
+            Self::Absent => "run: dbdyno data load olap TARGET --scale SF",
             Self::NotWhole { scale } | Self::Refreshed { scale } => {
-                return Some(format!(
-                    "run: dbdyno olap load --scale {scale} --target URL"
-                ));
+                return Some(format!("run: dbdyno data load olap TARGET --scale {scale}"));
             }
             Self::Present { .. } => "add --replace to replace it",
-            Self::Other { .. } => "run: dbdyno olap load --replace --scale SF --target URL",
-            Self::Rival => "to drop them, run: dbdyno oltp drop --target URL",
+            Self::Other { .. } => "run: dbdyno data load olap TARGET --replace --scale SF",
+            Self::Rival => "to drop them, run: dbdyno data drop oltp TARGET",
             Self::NotPutBack { .. } | Self::Metadata(_) | Self::Rows { .. } => {
-                "run: dbdyno olap load --replace --scale SF --target URL"
+                "run: dbdyno data load olap TARGET --replace --scale SF"
             }
             _ => return None,
         };
@@ -289,9 +287,9 @@ impl Outcome for ColumnarError {
     fn advice(&self) -> Option<String> {
         match self {
             Self::Unholdable { flags, .. } => Some(format!(
-                "use --columns {flags}, --unfit skip or --unfit text"
+                "use --tables {flags}, --unfit skip or --unfit text"
             )),
-            Self::TooLarge { .. } => Some("use --memory, --level or --tables".into()),
+            Self::TooLarge { .. } => Some("use --memory, --levels or --tables".into()),
             _ => None,
         }
     }

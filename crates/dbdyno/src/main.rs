@@ -70,7 +70,7 @@ fn dbdyno(command_line: &CommandLine) -> ExitCode {
 
 fn carry_out(arguments: Arguments) -> anyhow::Result<Status> {
     match arguments.verb {
-        Verb::Run(run) => command::run::run(&run.into(), &arguments.archive),
+        Verb::Run(run) => command::run::run(*run, &arguments.archive),
         Verb::Ab(ab) => command::ab::ab(&ab, &arguments.archive),
         Verb::Study(study) => command::study::study(&study, &arguments.archive),
         Verb::Observe(observe) => command::observe::observe(&observe, &arguments.archive),
@@ -78,10 +78,7 @@ fn carry_out(arguments: Arguments) -> anyhow::Result<Status> {
         Verb::List(list) => command::list::list(&list),
         Verb::Runs(runs) => command::runs::runs(&runs.verb, &arguments.archive),
         Verb::Report(report) => command::report::report(&report, &arguments.archive),
-        Verb::Olap(olap) => command::olap::olap(&olap.verb, &arguments.archive),
-        Verb::Columnar(columnar) => command::columnar::columnar(&columnar.verb, &arguments.archive),
-        Verb::Backup(backup) => command::backup::backup(&backup.verb, &arguments.archive),
-        Verb::Oltp(oltp) => command::oltp::oltp(&oltp.verb, &arguments.archive),
+        Verb::Data(data) => command::data::data(&data.verb),
         Verb::Storage(storage) => command::storage::storage(&storage.verb, &arguments.archive),
         Verb::Vdbench(typed) => Ok(command::storage::vdbench::vdbench(
             &typed,

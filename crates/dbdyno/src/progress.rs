@@ -211,6 +211,12 @@ impl Observer for Screen {
         }
     }
 
+    fn is_renamed(&mut self, requested: &str, name: &str) {
+        self.remark(&format!(
+            "dbdyno: note: the name {requested} is taken; this one is {name}"
+        ));
+    }
+
     fn is_arranged(&mut self, arranged: &Arranged, settings: [&[String]; 2]) {
         let mut text = report::arrangement(arranged, settings);
         if arranged.in_slices.is_some() {

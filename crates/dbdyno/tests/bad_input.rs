@@ -60,21 +60,21 @@ fn a_wrong_setting_is_refused() {
     are_wrong(
         &workspace,
         r#"
-        run plan.toml --set nonsense              => is not KEY=VALUE
-        run plan.toml --set =1                    => is not KEY=VALUE
-        run plan.toml --set sise=1                => unknown key "sise"
-        run plan.toml --set step.sise=small       => did you mean "size"?
-        run plan.toml --set step.9.size=small     => there is no step 9; the plan has 1 step
-        run plan.toml --set a.b.c.d=1             => no such key
-        run plan.toml --set repeat=0              => repeat = 0
-        run plan.toml --set step.jobs=[0]         => between 1 and
-        run plan.toml --set step.tests=["T999"]   => no test "T999"
-        run plan.toml --repeat 0                  => repeat = 0
-        run plan.toml --name 7                    => cannot be the label
-        run plan.toml --name run-1                => cannot be the label
-        run plan.toml --name ref:x                => cannot be the label
-        run plan.toml --name=                     => cannot be the label
-        run plan.toml --work-dir work --name last => cannot be the label
+        run plan.toml --demo --set nonsense              => is not KEY=VALUE
+        run plan.toml --demo --set =1                    => is not KEY=VALUE
+        run plan.toml --demo --set sise=1                => unknown key "sise"
+        run plan.toml --demo --set step.sise=small       => did you mean "size"?
+        run plan.toml --demo --set step.9.size=small     => there is no step 9; the plan has 1 step
+        run plan.toml --demo --set a.b.c.d=1             => no such key
+        run plan.toml --demo --set repeat=0              => repeat = 0
+        run plan.toml --demo --set step.jobs=[0]         => between 1 and
+        run plan.toml --demo --set step.tests=["T999"]   => no test "T999"
+        run plan.toml --demo --repeat 0                  => repeat = 0
+        run plan.toml --demo --name 7                    => cannot be the label
+        run plan.toml --demo --name run-1                => cannot be the label
+        run plan.toml --demo --name ref:x                => cannot be the label
+        run plan.toml --demo --name=                     => cannot be the label
+        run plan.toml --demo --work-dir work --name last => cannot be the label
         "#,
     );
     assert!(!workspace.path("work").exists() || is_empty(&workspace.path("work")));
@@ -117,12 +117,21 @@ fn a_wrong_target_is_refused() {
 fn a_wrong_library_is_refused() {
     let workspace = Workspace::new();
     workspace.file("plan.toml", TINY);
-    workspace.refuses(1, "run plan.toml --library absent => cannot be read");
+    workspace.refuses(
+        1,
+        "run plan.toml --demo --set library=absent => cannot be read",
+    );
     let test = workspace.library().join("T132.toml");
     std::fs::write(&test, "code = \"T132\"\ncolour = 3\n").unwrap();
-    are_wrong(&workspace, "run plan.toml --library library => colour");
+    are_wrong(
+        &workspace,
+        "run plan.toml --demo --set library=library => colour",
+    );
     std::fs::write(&test, "code = \n").unwrap();
-    are_wrong(&workspace, "run plan.toml --library library => T132.toml");
+    are_wrong(
+        &workspace,
+        "run plan.toml --demo --set library=library => T132.toml",
+    );
 }
 
 #[test]
@@ -140,7 +149,7 @@ fn an_unreachable_target_is_the_environments_fault() {
         run plan.toml --target duckdb:absent/x.db => absent/x.db
         run plan.toml --target sqlite:text        => text
         run plan.toml --target duckdb:text        => text
-        run plan.toml --work-dir work/below       => --work-dir
+        run plan.toml --demo --work-dir work/below       => --work-dir
         ",
     );
     let runs = workspace.fine("runs list").stdout;
@@ -148,20 +157,19 @@ fn an_unreachable_target_is_the_environments_fault() {
 }
 
 #[test]
-fn a_study_with_a_taken_name_is_refused_before_its_targets_are_opened() {
+fn a_study_with_a_taken_name_gets_another_one() {
     let workspace = Workspace::new();
     let plan = workspace.file("plan.toml", TINY);
     workspace.fine(&["run", &plan, "--target", "mock:", "--name", "s-b"]);
     let study = words(
-        "ab {} --target sqlite:absent/x.db --b step.jobs=[2] --yes --name",
+        "ab {} --target sqlite:bench.db --b step.jobs=[2] --yes --repeat 2 --name s",
         &[&plan],
     );
-    let ended = workspace.ends(2, &[&study[..], &["s"]].concat());
-    ended.sentence().says("\"s-b\" is taken");
+    let ended = workspace.fine(&study);
+    ended.stderr.says("the name s is taken; this one is s-2");
     let runs = workspace.fine("runs list").stdout;
-    assert!(!runs.contains("s-a"), "{runs}");
-    let free = workspace.ends(1, &[&study[..], &["free"]].concat());
-    free.sentence().says("absent/x.db");
+    assert!(runs.contains("s-2-a") && runs.contains("s-2-b"), "{runs}");
+    assert!(!runs.contains(" s-a"), "{runs}");
 }
 
 #[test]

@@ -45,14 +45,14 @@ const VERBS: [&str; 13] = [
     "ab script.toml --target QUERIES --aa --repeat 1 --yes",
     "check QUERIES",
     "study platform --size quick --target QUERIES --yes --set step.tests=[\"T611\"] --set step.jobs=[1] --set step.threads=[1]",
-    "columnar lift --from QUERIES --level query-high --memory 200MB",
-    "columnar size --from QUERIES --memory 200MB",
-    "oltp check --target ORDERS",
-    "olap check --target QUERIES --queries 6",
-    "olap run --target QUERIES --queries 6 --yes",
+    "data load columnar --target QUERIES --levels query-high --memory 200MB",
+    "data estimate --target QUERIES --memory 200MB",
+    "data check oltp --target ORDERS",
+    "data check olap --target QUERIES --queries 6",
+    "run olap --target QUERIES --queries 6 --yes",
 ];
 /// The workload that changes the rows of its own tables.
-const OF_ORDER_ENTRY: &str = "oltp run --target ORDERS --users 1 --seconds 0.3 --ramp-up 0.1 --warm-up-max 0 --check none --yes";
+const OF_ORDER_ENTRY: &str = "run oltp --target ORDERS --clients 1 --time 0.3 --ramp-up 0.1 --set warm_up_max_seconds=0 --set check=none --yes";
 const ORDER_ENTRY: [&str; 10] = [
     "dbdyno_oltp",
     "warehouse",
@@ -68,7 +68,7 @@ const ORDER_ENTRY: [&str; 10] = [
 /// The cheapest places for the same: a file, and a server's database.
 const IN_A_FILE: &str = "check --compatibility --yes ORDERS";
 const IN_A_SERVER: [&str; 2] = [
-    "columnar run --from QUERIES --scale 0.01 --levels query-high --dop 1 --users 1 --queries 6 --memory 200MB --yes",
+    "run columnar --target QUERIES --scale 0.01 --levels query-high --dop 1 --clients 1 --queries 6 --memory 200MB --yes",
     "observe ORDERS --time 1s",
 ];
 
@@ -88,7 +88,9 @@ impl Loaded {
             workspace.file(file, plan);
         }
         workspace.load_order_entry(&url);
-        workspace.fine(&["olap", "load", "--target", &queries, "--scale", "0.01"]);
+        workspace.fine(&[
+            "data", "load", "olap", "--target", &queries, "--scale", "0.01",
+        ]);
         workspace.fine(&["run", "components.toml", "--target", &url]);
         workspace.fine(&["run", "script.toml", "--target", &url]);
         Self {

@@ -9,7 +9,7 @@ use serde_json::Value;
 use testing::Says;
 
 fn populate(workspace: &Workspace, url: &str, level: &str) -> Value {
-    let lift = "columnar lift --from {} --level {} --format json";
+    let lift = "data load columnar --target {} --levels {} --format json";
     workspace.json(&words(lift, &[url, level]))
 }
 
@@ -66,8 +66,8 @@ fn tables_are_populated_at_every_level_and_each_is_smaller_than_the_one_before()
 fn lines_list_populated_tables_and_bad_options_are_refused() {
     let (workspace, url) = loaded();
     let said = workspace.fine(&words(
-        "columnar lift --from {} --tables orders,customer --columns \
-        orders.o_orderkey,-customer.c_comment --level query-high",
+        "data load columnar --target {} --tables \
+        orders:o_orderkey,customer,-customer:c_comment --levels query-high",
         &[&url],
     ));
     let stdout = &said.stdout;
@@ -77,14 +77,14 @@ fn lines_list_populated_tables_and_bad_options_are_refused() {
     workspace.refuses(
         2,
         r#"
-        columnar lift --from sqlite:olap --level zstd => unknown level
-        columnar lift --from sqlite:olap --level none --memory 30MB => 30MB is too small: the engine needs at least 64.0 MB
-        columnar lift --from sqlite:olap --level none --memory much => is not a size
-        columnar lift --from sqlite:olap --level none --tables lineitems => did you mean "lineitem"
-        columnar lift --from oracle:x --level none => unknown engine
+        data load columnar --target sqlite:olap --levels zstd => unknown level
+        data load columnar --target sqlite:olap --levels none --memory 30MB => 30MB is too small: the engine needs at least 64.0 MB
+        data load columnar --target sqlite:olap --levels none --memory much => is not a size
+        data load columnar --target sqlite:olap --levels none --tables lineitems => did you mean "lineitem"
+        data load columnar --target oracle:x --levels none => unknown engine
         "#,
     );
-    let no_file = "columnar lift --from duckdb: --level none => name a file";
+    let no_file = "data load columnar --target duckdb: --levels none => name a file";
     workspace.refuses(1, no_file);
 }
 
@@ -94,8 +94,8 @@ fn the_study_compares_levels_with_disk() {
     let workspace = Workspace::new();
     let url = workspace.url("sqlite", "olap");
     let ended = workspace.fine(&words(
-        "columnar run --from {} --scale 0.01 --levels query-high,capacity-low --dop 2 --users 2 \
-        --queries 1,6 --memory 300MB --oltp-users 2 --oltp-seconds 0.5 --yes",
+        "run columnar --target {} --scale 0.01 --levels query-high,capacity-low --dop 2 --clients 2 \
+        --queries 1,6 --memory 300MB --set oltp_users=2 --set oltp_seconds=0.5 --yes",
         &[&url],
     ));
     let exported = workspace.export("last");
@@ -250,10 +250,10 @@ fn order_entry_and_queries_go_on_on_the_same_tables() {
 fn sizes_are_predicted_and_bad_options_are_refused() {
     let (workspace, url) = loaded();
     let size = |more: &str| {
-        let size = "columnar size --from {} --level query-high ".to_owned() + more;
+        let size = "data estimate --target {} --levels query-high ".to_owned() + more;
         workspace.dbdyno(&words(&size, &[&url]))
     };
-    let said = size("--format json --memory 3MB --users 5 --threads 4").json();
+    let said = size("--format json --memory 3MB --clients 5 --dop 4").json();
     let lifted = populate(&workspace, &url, "query-high");
     let (whole, truth) = (
         &said["levels"][0]["memory_bytes"],
@@ -276,8 +276,7 @@ fn sizes_are_predicted_and_bad_options_are_refused() {
     assert_eq!(said["cores"]["ample"], 20);
     assert_eq!(said["cores"]["fewest"], 10);
     // By hand: 72 cores less 10 for 20 threads; 3 MB × 358.22 ÷ 178.47.
-    let sized =
-        size("--format json --memory 3MB --data 3TB --users 5 --threads 4 --cores 72").json();
+    let sized = size("--format json --memory 3MB --data 3TB --clients 5 --dop 4 --cores 72").json();
     let sizing = &sized["sizing"];
     assert_eq!(sizing["cores_left"], 62);
     assert_eq!(sizing["saved"], Value::Null);
@@ -296,11 +295,11 @@ fn sizes_are_predicted_and_bad_options_are_refused() {
     lines.says_all(&["in the order of --tables", "orders, part"]);
     for (more, says) in testing::rows(
         r#"
-        --budget much      => is not a budget
+        --size much      => is not a budget
         --memory much      => is not a size
-        --users 5          => --threads
+        --clients 5          => --dop
         --tables lineitems => did you mean "lineitem"
-        --users 5 --threads 4 --cores 72 --prices prices.toml => add processor to [platform]
+        --clients 5 --dop 4 --cores 72 --prices prices.toml => add processor to [platform]
         "#,
     ) {
         let ended = size(more);

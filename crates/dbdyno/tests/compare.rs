@@ -125,9 +125,12 @@ fn a_metric_that_got_worse_fails_the_command_on_request() {
     let library = repository("bench/aa/library");
     // B sleeps for eleven times as long, which needs no CPU, and the pairs are so many that two or three disturbed ones do not decide.
     workspace.fine(&words(
-        "ab {} --library {} --target mock:?service_us=2000&wait=sleep --set step.seconds=0.2 --b \
+        "ab {} --set {} --target mock:?service_us=2000&wait=sleep --set step.seconds=0.2 --b \
         target.slow_down_pct=1000 --repeat 12 --name slow",
-        &[plan.to_str().unwrap(), library.to_str().unwrap()],
+        &[
+            plan.to_str().unwrap(),
+            &format!("library={}", library.display()),
+        ],
     ));
     let judged = workspace.ends(4, "compare slow-a slow-b --fail-on worse");
     assert!(judged.stdout.contains("slow_down_pct"), "{}", judged.stdout);

@@ -186,7 +186,7 @@ fn embedded_databases_and_what_lies_beside_them() {
         case("x.duck.wal", DUCKDB),
         Case {
             fine: &[Folder],
-            ..case("work", "run tiny.toml --work-dir work")
+            ..case("work", "run tiny.toml --demo --work-dir work")
         },
     ]);
 }

@@ -98,23 +98,29 @@ fn ctrl_c_keeps_what_is_finished_and_the_run_goes_on_later() {
 fn a_run_is_resumed_on_its_own_targets_with_its_own_tests() {
     let workspace = Workspace::new();
     let plan = workspace.file("plan.toml", &TINY.replace("0.05", "0.3"));
-    let relative = ["run", &plan, "--target", "sqlite:bench.db", "--repeat", "4"];
+    let (library, set) = (workspace.library(), "library=library");
+    let relative = [
+        "run",
+        &plan,
+        "--target",
+        "sqlite:bench.db",
+        "--repeat",
+        "4",
+        "--set",
+        set,
+    ];
     let child = start(&workspace, &relative);
     await_a_point(&workspace);
     interrupt(&child);
     assert_eq!(end(&workspace, child, PATIENCE).status, 130);
 
-    let library = workspace.library();
     let sql = library.join("T132.sqlite.sql");
     let changed = std::fs::read_to_string(&sql).unwrap() + "-- changed\n";
-    std::fs::write(sql, changed).unwrap();
-    let resume = words(
-        "run --resume last --library {}",
-        &[library.to_str().unwrap()],
-    );
-    let refused = workspace.ends(2, &resume);
+    std::fs::write(&sql, &changed).unwrap();
+    let refused = workspace.ends(2, "run --resume last");
     let sentence = refused.sentence();
     sentence.says_all(&["another", "T132"]);
+    std::fs::write(&sql, changed.replace("-- changed\n", "")).unwrap();
 
     // The same database, seen from another directory.
     let elsewhere = workspace.path("elsewhere");
@@ -151,10 +157,10 @@ fn ends_at_once(verb: &[&str], advice: &str) {
     std::fs::write(library.join("T132.toml"), endless).unwrap();
     let plan = TINY.replace("[\"T132\"]", "[\"T133\", \"T132\"]");
     let plan = workspace.file("plan.toml", &plan);
-    let library = library.to_str().unwrap();
+    let library = format!("library={}", library.display());
     let more = words(
-        "{} --target sqlite:bench.db --library {}",
-        &[plan.as_str(), library],
+        "{} --target sqlite:bench.db --set {}",
+        &[plan.as_str(), &library],
     );
     let mut child = start(&workspace, &[verb, &more].concat());
     await_a_point(&workspace);

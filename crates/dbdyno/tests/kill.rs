@@ -272,7 +272,7 @@ fn a_study_killed_while_rows_change_is_resumed_and_they_are_put_back() {
 /// Kills a study while the rows of its source are changed, and resumes it; false if the rows were already restored.
 fn killed_in_a_cycle(workspace: &Workspace, url: &str, before: usize) -> bool {
     let study = words(
-        "columnar run --from {} --scale 0.01 --levels query-high --dop 1 --users 1 --queries 6 \
+        "run columnar --target {} --scale 0.01 --levels query-high --dop 1 --clients 1 --queries 6 \
         --memory 200MB --yes",
         &[url],
     );
@@ -303,7 +303,7 @@ fn killed_in_a_cycle(workspace: &Workspace, url: &str, before: usize) -> bool {
         assert_eq!(faults(point), [""; 0], "{}", point["test"]);
     }
     assert!(!is_changed(&database));
-    workspace.fine(&["olap", "check", "--target", url]);
+    workspace.fine(&["data", "check", "olap", "--target", url]);
     was_changed && is_cut && earlier.len() == before
 }
 

@@ -42,10 +42,10 @@ fn all_verbs(workspace: &Workspace, url: &str) -> Value {
     );
     assert!(!level["timed_events"].as_array().unwrap().is_empty());
     for verb in [
-        &["oltp", "check"][..],
-        &["oltp", "drop"],
-        &["olap", "load", "--scale", "0.01"],
-        &["olap", "drop"],
+        &["data", "check", "oltp"][..],
+        &["data", "drop", "oltp"],
+        &["data", "load", "olap", "--scale", "0.01"],
+        &["data", "drop", "olap"],
     ] {
         workspace.fine(&[verb, &["--target", url]].concat());
     }
@@ -77,7 +77,9 @@ fn postgresql() {
 /// A user with only read access can populate a column store.
 fn populate(workspace: &Workspace, url: &str) {
     common::need_duckdb();
-    let lifted = workspace.fine(&["columnar", "lift", "--from", url, "--level", "none"]);
+    let lifted = workspace.fine(&[
+        "data", "load", "columnar", "--target", url, "--levels", "none",
+    ]);
     assert!(lifted.stdout.contains("shop"), "{}", lifted.stdout);
 }
 

@@ -145,10 +145,7 @@ fn a_killed_study_of_layouts_leaves_nothing() {
     }
     let layouts = format!("layout={}", layouts.join(","));
     let page = workspace.path("page.html").display().to_string();
-    let arguments = words(
-        "study layouts --vary {} --yes -o {}",
-        &[&layouts, &page],
-    );
+    let arguments = words("study layouts --vary {} --yes -o {}", &[&layouts, &page]);
     let mut child = command(&arguments)
         .stdout(Stdio::null())
         .stderr(Stdio::null())

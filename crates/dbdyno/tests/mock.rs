@@ -17,10 +17,10 @@ fn the_mock_is_measured_at_the_speed_that_it_states() {
     let workspace = Workspace::new();
     let (plan, library) = (
         of_the_repository("bench/aa/mock.toml"),
-        of_the_repository("bench/aa/library"),
+        format!("library={}", of_the_repository("bench/aa/library")),
     );
     let url = "mock:?service_us=100&noise_pct=0&session_noise_pct=0&slow_down_pct=25";
-    workspace.fine(&["run", &plan, "--library", &library, "--target", url]);
+    workspace.fine(&["run", &plan, "--set", &library, "--target", url]);
     let run = workspace.export("last");
     let settings = &run["targets"][0]["settings"];
     assert_eq!(settings["slow_down_pct"], "25");
@@ -37,11 +37,11 @@ fn a_driver_that_is_held_up_makes_a_point_invalid() {
     let workspace = Workspace::new();
     let (plan, library) = (
         of_the_repository("bench/aa/mock.toml"),
-        of_the_repository("bench/aa/library"),
+        format!("library={}", of_the_repository("bench/aa/library")),
     );
     let run = |name: &str, command: fn(&Workspace, &[&str]) -> std::process::Command| {
         let arguments = words(
-            "run {} --library {} --target mock:?service_us=100 --name {} --set \
+            "run {} --set {} --target mock:?service_us=100 --name {} --set \
             step.rate_per_s=100.0 --set step.seconds=1.0",
             &[&plan, &library, name],
         );
@@ -106,7 +106,13 @@ fn the_mock_is_listed_but_never_measured_unasked() {
     let engines = workspace.fine("list engines").stdout;
     assert!(engines.contains("mock:  no database"), "{engines}");
     let (plan, directory) = (workspace.file("plan.toml", TINY), workspace.path("work"));
-    workspace.fine(&["run", &plan, "--work-dir", directory.to_str().unwrap()]);
+    workspace.fine(&[
+        "run",
+        &plan,
+        "--demo",
+        "--work-dir",
+        directory.to_str().unwrap(),
+    ]);
     let run = workspace.export("last");
     let targets = run["targets"].as_array().unwrap();
     assert!(!targets.is_empty() && targets.iter().all(|t| t["name"] != "mock"));
@@ -127,10 +133,10 @@ fn two_paces_are_set_against_each_other() {
     let workspace = Workspace::new();
     let (plan, library) = (
         of_the_repository("bench/aa/mock.toml"),
-        of_the_repository("bench/aa/library"),
+        format!("library={}", of_the_repository("bench/aa/library")),
     );
     let study = workspace.fine(&words(
-        "ab {} --library {} --target mock:?service_us=100 --b target.slow_down_pct=5 --set \
+        "ab {} --set {} --target mock:?service_us=100 --b target.slow_down_pct=5 --set \
         step.seconds=0.1 --yes --repeat 3 --name paces",
         &[&plan, &library],
     ));

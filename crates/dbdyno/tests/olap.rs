@@ -14,7 +14,7 @@ fn run(workspace: &Workspace, arguments: &[&str]) -> Value {
 
 /// Runs with this exit status; returns the export.
 fn run_to(status: i32, workspace: &Workspace, arguments: &[&str]) -> Value {
-    let ended = workspace.dbdyno(&[&["olap", "run"], arguments].concat());
+    let ended = workspace.dbdyno(&[&["run", "olap"], arguments].concat());
     assert_eq!(ended.status, status, "{}", ended.stderr);
     workspace.export("last")
 }
@@ -28,7 +28,7 @@ fn each_query_is_a_point_and_all_of_them_a_power() {
         let exported = run(
             &workspace,
             &words(
-                "--target {} --scale 0.01 --iterations 2 --streams 2",
+                "--target {} --scale 0.01 --set iterations=2 --clients 2",
                 &[&url],
             ),
         );
@@ -71,7 +71,10 @@ fn wrong_answers_are_invalid(workspace: &Workspace, url: &str) {
     let power = of(&exported, "OLAP-POWER");
     assert_eq!(power["queries_per_min"], Value::Null);
     assert!(power["reasons"].to_string().contains("Q12"), "{power}");
-    let checked = workspace.ends(3, &["olap", "check", "--target", url, "--format", "json"]);
+    let checked = workspace.ends(
+        3,
+        &["data", "check", "olap", "--target", url, "--format", "json"],
+    );
     let found = checked.json();
     let verdicts = found["findings"].as_array().unwrap().iter();
     let wrong: Vec<_> = verdicts.filter(|f| f["verdict"] == "wrong").collect();
@@ -83,8 +86,11 @@ fn wrong_answers_are_invalid(workspace: &Workspace, url: &str) {
 fn rounds_keep_each_execution_and_only_the_first_is_cold() {
     let workspace = Workspace::new();
     let url = workspace.load_olap("sqlite", "rounds");
-    let options = ["--target", &url, "--queries", "1,6,14", "--rounds", "3"];
-    let exported = run(&workspace, &[&options[..], &["--cache", "cold"]].concat());
+    let options = ["--target", &url, "--queries", "1,6,14", "--set", "rounds=3"];
+    let exported = run(
+        &workspace,
+        &[&options[..], &["--set", "cache=cold"]].concat(),
+    );
     assert_eq!(points(&exported).len(), 1);
     let point = of(&exported, "OLAP-ROUNDS");
     assert_eq!(faults(point), [""; 0]);
@@ -136,7 +142,7 @@ fn rounds_end_with_the_first_wrong_answer() {
     let workspace = Workspace::new();
     let url = workspace.load_olap("sqlite", "rounds");
     common::spoil_answer_12(&url);
-    let options = ["--target", &url, "--queries", "12,6", "--rounds", "3"];
+    let options = ["--target", &url, "--queries", "12,6", "--set", "rounds=3"];
     let exported = run_to(3, &workspace, &options);
     let point = of(&exported, "OLAP-ROUNDS");
     assert!(faults(point)[0].contains("high_line_count"), "{point}");
@@ -145,7 +151,7 @@ fn rounds_end_with_the_first_wrong_answer() {
     let exported = run_to(
         3,
         &workspace,
-        &[&options[..], &["--cache", "cold"]].concat(),
+        &[&options[..], &["--set", "cache=cold"]].concat(),
     );
     let point = of(&exported, "OLAP-ROUNDS");
     assert!(faults(point).concat().contains("Q12"), "{point}");
@@ -239,11 +245,11 @@ fn a_server_reports_its_workers() {
 fn a_query_that_takes_too_long_is_invalid_and_the_run_goes_on() {
     let workspace = Workspace::new();
     let url = workspace.load_olap("sqlite", "q");
-    let limited = words("--target {} --queries 1,2 --query-limit 0.001", &[&url]);
+    let limited = words("--target {} --queries 1,2 --timeout 0.001", &[&url]);
     let exported = run_to(
         3,
         &workspace,
-        &[&limited[..], &["--cache", "cold"]].concat(),
+        &[&limited[..], &["--set", "cache=cold"]].concat(),
     );
     assert_eq!(points(&exported).len(), 3);
     let first = of(&exported, "Q1");
@@ -262,7 +268,7 @@ fn engines_are_held_against_each_other() {
     let urls = [("duckdb", "d"), ("sqlite", "s")];
     let urls = urls.map(|(engine, name)| workspace.load_olap(engine, name));
     let both = ["--target", urls[0].as_str(), "--target", urls[1].as_str()];
-    let drawn = ["--parameters", "seeded", "--seed", "3"];
+    let drawn = ["--set", "parameters=seeded", "--seed", "3"];
     let exported = run(&workspace, &[&both[..], &drawn[..]].concat());
     assert_eq!(points(&exported).len(), 2 * 23);
     for point in points(&exported) {
@@ -279,15 +285,16 @@ fn invalid_input_is_refused() {
     workspace.refuses(
         2,
         "
-        olap load --target sqlite:w --scale 0.012 => same supplier twice
-        olap load --target sqlite:w --scale x => is not a number
-        olap run --target sqlite:w --queries 23 => is not a query
-        olap run --target sqlite:w --cache cold --iterations 2 => runs each query once
-        olap check --target sqlite:w => there is no analytical database here
+        data load olap --target sqlite:w --scale 0.012 => same supplier twice
+        data load olap --target sqlite:w --scale x => is not a number
+        run olap --target sqlite:w --queries 23 => is not a query
+        run olap --target sqlite:w --set cache=cold --set iterations=2 => runs each query once
+        data check olap --target sqlite:w => there is no analytical database here
         ",
     );
-    let dropped = workspace.fine(&["olap", "drop", "--target", &url]);
+    let dropped = workspace.fine(&["data", "drop", "olap", "--target", &url]);
     assert_eq!(dropped.stdout, "there was no analytical database\n");
-    let lost = "olap load --target sqlite: --scale 0.01 => would be lost when this command ends";
+    let lost =
+        "data load olap --target sqlite: --scale 0.01 => would be lost when this command ends";
     workspace.refuses(2, lost);
 }

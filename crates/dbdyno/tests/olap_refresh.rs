@@ -28,8 +28,8 @@ fn refreshes_are_points_and_leave_the_rows_as_they_were() {
     let workspace = Workspace::new();
     for engine in ["duckdb", "sqlite"] {
         let url = workspace.load_olap(engine, engine);
-        let arguments = ["olap", "run", "--target", &url, "--queries", "6,1,3"];
-        workspace.fine(&[&arguments[..], &["--refresh", "--streams", "2"]].concat());
+        let arguments = ["run", "olap", "--target", &url, "--queries", "6,1,3"];
+        workspace.fine(&[&arguments[..], &["--set", "refresh=true", "--clients", "2"]].concat());
         let exported = workspace.export("last");
         let expected = [
             "RF1",
@@ -61,7 +61,15 @@ fn refreshes_are_points_and_leave_the_rows_as_they_were() {
         assert!(near(throughput, 6.0 * 36.0 / elapsed_s), "{throughput}");
         let composite = get("OLAP-COMPOSITE", "scaled_queries_per_h");
         assert!(near(composite, (power * throughput).sqrt()), "{composite}");
-        let checked = workspace.fine(&["olap", "check", "--target", &url, "--queries", "1,6"]);
+        let checked = workspace.fine(&[
+            "data",
+            "check",
+            "olap",
+            "--target",
+            &url,
+            "--queries",
+            "1,6",
+        ]);
         assert!(!checked.stdout.contains("WRONG"), "{}", checked.stdout);
     }
 }
@@ -71,8 +79,8 @@ fn an_earlier_wrong_answer_makes_all_later_points_invalid() {
     let workspace = Workspace::new();
     let url = workspace.load_olap("sqlite", "sqlite");
     common::spoil_answer_12(&url);
-    let arguments = ["olap", "run", "--target", &url, "--queries", "6,12"];
-    workspace.dbdyno(&[&arguments[..], &["--refresh", "--streams", "1"]].concat());
+    let arguments = ["run", "olap", "--target", &url, "--queries", "6,12"];
+    workspace.dbdyno(&[&arguments[..], &["--set", "refresh=true", "--clients", "1"]].concat());
     let exported = workspace.export("last");
     let of = |test: &str| point_of(&exported, test);
     let twelve = of("Q12")["reasons"].to_string();
@@ -88,8 +96,11 @@ fn an_earlier_wrong_answer_makes_all_later_points_invalid() {
 fn a_killed_run_leaves_changed_rows_that_are_reported_and_restored() {
     let workspace = Workspace::new();
     let url = workspace.load_olap("sqlite", "sqlite");
-    let arguments = words("olap run --target {} --queries 6,1 --refresh", &[&url]);
-    let named = ["--iterations", "20", "--name", "killed"];
+    let arguments = words(
+        "run olap --target {} --queries 6,1 --set refresh=true",
+        &[&url],
+    );
+    let named = ["--set", "iterations=20", "--name", "killed"];
     let mut child = workspace.begin(&[&arguments[..], &named].concat());
     let is_in = || {
         let exported = workspace.dbdyno("report killed --format json");
@@ -103,9 +114,11 @@ fn a_killed_run_leaves_changed_rows_that_are_reported_and_restored() {
     child.wait().unwrap();
     assert!(is_changed && tests_of(&workspace.export("killed")).len() < 5);
 
-    let check = workspace.ends(2, &["olap", "check", "--target", &url]);
-    check.sentence().says("dbdyno olap load --scale 0.01");
-    let plain = workspace.ends(2, &["olap", "run", "--target", &url, "--queries", "6"]);
+    let check = workspace.ends(2, &["data", "check", "olap", "--target", &url]);
+    check
+        .sentence()
+        .says("dbdyno data load olap TARGET --scale 0.01");
+    let plain = workspace.ends(2, &["run", "olap", "--target", &url, "--queries", "6"]);
     let sentence = plain.sentence();
     assert!(sentence.contains("a refresh was interrupted"), "{sentence}");
     assert_eq!(
@@ -122,6 +135,6 @@ fn a_killed_run_leaves_changed_rows_that_are_reported_and_restored() {
     for point in points(&exported) {
         assert_eq!(faults(point), [""; 0], "{point}");
     }
-    let present = workspace.dbdyno(&["olap", "load", "--target", &url, "--scale", "0.01"]);
+    let present = workspace.dbdyno(&["data", "load", "olap", "--target", &url, "--scale", "0.01"]);
     present.sentence().says("is already loaded here");
 }

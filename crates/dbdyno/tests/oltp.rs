@@ -15,7 +15,7 @@ use serde_json::Value;
 use testing::Says;
 
 fn json(workspace: &Workspace, url: &str, status: i32) -> Value {
-    let ended = workspace.dbdyno(&["oltp", "check", "--target", url, "--format", "json"]);
+    let ended = workspace.dbdyno(&["data", "check", "oltp", "--target", url, "--format", "json"]);
     assert_eq!(ended.status, status, "{}", ended.stderr);
     ended.json()
 }
@@ -30,13 +30,21 @@ fn change(workspace: &Workspace, sql: &str) {
 fn load_killed_resumed_checked_broken_and_dropped() {
     let workspace = Workspace::new();
     let url = workspace.url("sqlite", "oltp.db");
-    let load = ["oltp", "load", "--target", &url, "--warehouses", "2"];
+    let load = [
+        "data",
+        "load",
+        "oltp",
+        "--target",
+        &url,
+        "--warehouses",
+        "2",
+    ];
     kill_after_the_first_warehouse(workspace.command(&load), &workspace);
-    let refused = workspace.ends(2, &["oltp", "check", "--target", &url]);
+    let refused = workspace.ends(2, &["data", "check", "oltp", "--target", &url]);
     let sentence = refused.sentence();
     sentence.says("is incomplete: 1 of 2 warehouses");
 
-    let loaded = workspace.fine(&[&load[..], &["--jobs", "3"]].concat());
+    let loaded = workspace.fine(&[&load[..], &["--clients", "3"]].concat());
     assert!(
         loaded
             .stdout
@@ -62,7 +70,7 @@ fn load_killed_resumed_checked_broken_and_dropped() {
         &workspace,
         "UPDATE customer SET c_balance = -9.99 WHERE c_w_id = 2 AND c_d_id = 3 AND c_id = 4",
     );
-    let checked = workspace.ends(3, &["oltp", "check", "--target", &url]);
+    let checked = workspace.ends(3, &["data", "check", "oltp", "--target", &url]);
     checked.stdout.says_all(&[
         "  10  BROKEN   ",
         "customer 2/3/4: c_balance -9.99, delivered ol_amount 0.00, h_amount 10.00",
@@ -70,7 +78,15 @@ fn load_killed_resumed_checked_broken_and_dropped() {
         "customer 2/3/4: c_balance + c_ytd_payment 0.01, delivered ol_amount 0.00",
         "  11  holds    ",
     ]);
-    let light = workspace.fine(&["oltp", "check", "--target", &url, "--light"]);
+    let light = workspace.fine(&[
+        "data",
+        "check",
+        "oltp",
+        "--target",
+        &url,
+        "--set",
+        "check=light",
+    ]);
     assert_eq!(
         light.stdout.matches("  skipped  ").count(),
         3,
@@ -82,9 +98,9 @@ fn load_killed_resumed_checked_broken_and_dropped() {
     assert_eq!(ten["condition"], Value::from(10));
     assert_eq!(ten["places"], Value::from(1));
 
-    workspace.fine(&["oltp", "drop", "--target", &url]);
-    let absent = workspace.ends(2, &["oltp", "check", "--target", &url]);
-    absent.sentence().says("dbdyno oltp load");
+    workspace.fine(&["data", "drop", "oltp", "--target", &url]);
+    let absent = workspace.ends(2, &["data", "check", "oltp", "--target", &url]);
+    absent.sentence().says("dbdyno data load oltp");
 }
 
 fn kill_after_the_first_warehouse(mut command: Command, workspace: &Workspace) {
@@ -120,15 +136,23 @@ fn a_load_into_a_local_server_that_was_killed_goes_on() {
     let workspace = reachable_workspace();
     let url = workspace.url("mysql+local", "server")
         + "?innodb_log_file_size=64M&innodb_flush_method=nosync&performance_schema=OFF";
-    let load = ["oltp", "load", "--target", &url, "--warehouses", "2"];
-    let with_one_job = [&load[..], &["--jobs", "1"]].concat();
+    let load = [
+        "data",
+        "load",
+        "oltp",
+        "--target",
+        &url,
+        "--warehouses",
+        "2",
+    ];
+    let with_one_job = [&load[..], &["--clients", "1"]].concat();
     kill_after_the_first_warehouse(workspace.command(&with_one_job), &workspace);
     let loaded = workspace.fine(&load);
     let says = "2 warehouses are loaded, 1 of them now";
     assert!(loaded.stdout.starts_with(says), "{}", loaded.stdout);
     assert_eq!(json(&workspace, &url, 0)["sound"], Value::from(true));
-    workspace.fine(&["oltp", "drop", "--target", &url]);
-    workspace.ends(2, &["oltp", "check", "--target", &url]);
+    workspace.fine(&["data", "drop", "oltp", "--target", &url]);
+    workspace.ends(2, &["data", "check", "oltp", "--target", &url]);
 }
 
 #[test]
@@ -150,7 +174,15 @@ fn a_load_that_fills_the_disk_goes_on_when_there_is_room() {
         let workspace = reachable_workspace();
         let disk = Disk::small(&workspace, bytes);
         let url = format!("{engine}:{}", disk.path(name).display());
-        let load = ["oltp", "load", "--target", &url, "--warehouses", "1"];
+        let load = [
+            "data",
+            "load",
+            "oltp",
+            "--target",
+            &url,
+            "--warehouses",
+            "1",
+        ];
         let full = disk.dbdyno(&workspace, &load);
         assert_eq!(full.status, 1, "{engine}: {}", full.stderr);
         let sentence = full.sentence().to_lowercase();
@@ -195,8 +227,16 @@ fn a_restore_that_was_killed_is_done_again_by_the_next_command() {
     ] {
         let workspace = reachable_workspace();
         let url = workspace.url(engine, name);
-        workspace.fine(&["oltp", "load", "--target", &url, "--warehouses", "1"]);
-        let restore = ["oltp", "restore", "--target", &url];
+        workspace.fine(&[
+            "data",
+            "load",
+            "oltp",
+            "--target",
+            &url,
+            "--warehouses",
+            "1",
+        ]);
+        let restore = ["data", "restore", "oltp", "--target", &url];
         let first = workspace.fine(&restore).stdout;
         assert!(first.contains("a copy is kept now"), "{first}");
         use_up(&url);
@@ -209,7 +249,7 @@ fn a_restore_that_was_killed_is_done_again_by_the_next_command() {
         let again = workspace.fine(&restore).stdout;
         assert!(again.contains("restored from its copy"), "{again}");
         assert_eq!(json(&workspace, &url, 0)["sound"], Value::from(true));
-        workspace.fine(&["oltp", "drop", "--target", &url]);
+        workspace.fine(&["data", "drop", "oltp", "--target", &url]);
         let kept = workspace.path(&mark.replace(".restoring", ".kept"));
         assert!(!kept.exists(), "the copy goes with the database");
     }
@@ -231,10 +271,22 @@ fn without_room_for_a_copy_it_is_loaded_again() {
     let workspace = Workspace::new();
     let disk = Disk::small(&workspace, 160 << 20);
     let url = format!("sqlite:{}", disk.path("oltp.db").display());
-    let load = ["oltp", "load", "--target", &url, "--warehouses", "1"];
+    let load = [
+        "data",
+        "load",
+        "oltp",
+        "--target",
+        &url,
+        "--warehouses",
+        "1",
+    ];
     disk.ends(0, &workspace, &load);
     use_up(&url);
-    let restored = disk.ends(0, &workspace, &["oltp", "restore", "--target", &url]);
+    let restored = disk.ends(
+        0,
+        &workspace,
+        &["data", "restore", "oltp", "--target", &url],
+    );
     let said = restored.stdout;
     said.says("loaded again; no copy is kept: not enough disk space");
     assert!(!disk.path("oltp.db.kept").exists(), "half a copy is none");
@@ -247,11 +299,11 @@ fn invalid_input_is_reported_before_any_change() {
     workspace.refuses(
         2,
         "
-        oltp load --target sqlite: --warehouses 1 => would be lost when this command ends
-        oltp load --target postgres+local: --warehouses 1 => would be lost when this command ends
-        oltp load --target mysql+local: --warehouses 1 => would be lost when this command ends
-        oltp load --target sqlit:x --warehouses 1 => did you mean
-        oltp load --target sqlite:oltp.db --warehouses 0 => warehouses
+        data load oltp --target sqlite: --warehouses 1 => would be lost when this command ends
+        data load oltp --target postgres+local: --warehouses 1 => would be lost when this command ends
+        data load oltp --target mysql+local: --warehouses 1 => would be lost when this command ends
+        data load oltp --target sqlit:x --warehouses 1 => did you mean
+        data load oltp --target sqlite:oltp.db --warehouses 0 => warehouses
         ",
     );
     assert!(!workspace.path("oltp.db").exists());
@@ -261,7 +313,14 @@ fn invalid_input_is_reported_before_any_change() {
 fn backups_are_restored_and_proven() {
     let workspace = Workspace::new();
     let url = workspace.url("sqlite", "oltp.db");
-    let backup = ["backup", "run", "--target", &url, "--work-seconds", "0.3"];
+    let backup = [
+        "run",
+        "backup",
+        "--target",
+        &url,
+        "--set",
+        "work_seconds=0.3",
+    ];
     workspace.fine(&backup);
     let exported = workspace.export("last");
     let all = common::points(&exported);

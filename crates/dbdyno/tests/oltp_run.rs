@@ -15,6 +15,25 @@ use order_entry::{let_work, loaded_server};
 use serde_json::Value;
 use testing::Says;
 
+/// A load and a ramp after it.
+const RAMP: &str = r#"name = "ramp"
+sample_ms = 500
+primary = ["OLTP.new_orders_per_min"]
+[[step]]
+use = "oltp"
+[step.oltp]
+do = "load"
+warehouses = 1
+[[step]]
+use = "oltp"
+seconds = 10.0
+ramp_up_seconds = 3.0
+[step.oltp]
+do = "run"
+users = "1,2,4,8"
+warm_up_max_seconds = 60.0
+"#;
+
 /// A short ramp; tests measure nothing, so that a busy machine does no harm.
 const SHORT: [&str; 10] = [
     "--set",
@@ -30,7 +49,8 @@ const SHORT: [&str; 10] = [
 ];
 
 fn ramp(workspace: &Workspace, url: &str) {
-    let mut arguments = vec!["run", "oltp", "--target", url, "--yes"];
+    let plan = workspace.file("ramp.toml", RAMP);
+    let mut arguments = vec!["run", &plan, "--target", url, "--yes"];
     arguments.extend(SHORT);
     workspace.fine(&arguments);
 }
@@ -167,7 +187,8 @@ fn a_database_broken_during_a_level_makes_its_points_invalid() {
            UPDATE warehouse SET w_ytd = round(w_ytd + 0.01, 2) WHERE w_id = NEW.h_w_id;
          END",
     );
-    let mut arguments = vec!["run", "oltp", "--target", &url, "--yes"];
+    let plan = workspace.file("ramp.toml", RAMP);
+    let mut arguments = vec!["run", &plan, "--target", &url, "--yes"];
     arguments.extend(SHORT);
     workspace.ends(3, &arguments);
     let exported = workspace.export("last");
@@ -220,9 +241,9 @@ fn a_database_broken_during_an_interruption_is_found_when_the_run_goes_on() {
 /// Stops a ramp of six levels after its first.
 fn interrupt_a_ramp(workspace: &Workspace, url: &str) {
     let log = std::fs::File::create(workspace.path("log")).unwrap();
-    let users = ["--users", "1..6/1", "--all-levels", "--seconds", "1"];
-    let arguments = ["oltp", "run", "--target", url, "--yes", "--name", "cut"];
-    let at_once = ["--ramp-up", "0.2", "--warm-up-max", "0"];
+    let users = ["--clients", "1..6/1", "--set", "stop=false", "--time", "1"];
+    let arguments = ["run", "oltp", "--target", url, "--yes", "--name", "cut"];
+    let at_once = ["--ramp-up", "0.2", "--set", "warm_up_max_seconds=0"];
     let arguments = [&arguments[..], &users, &at_once].concat();
     let mut child = workspace.command(&arguments).stderr(log).spawn().unwrap();
     let log = || workspace.text("log");
@@ -246,12 +267,12 @@ fn a_database_of_another_size_is_not_measured() {
         "{}",
         loaded.stdout
     );
-    let ended = let_work(&workspace, &url, &["--warehouses", "5", "--users", "1,2"]);
+    let ended = let_work(&workspace, &url, &["--warehouses", "5", "--clients", "1,2"]);
     assert_eq!(ended.status, 2, "{}", ended.stderr);
     let sentence = ended.sentence();
     sentence.says_all(&[
         "1 warehouse, a tenth of the rows instead of 5",
-        "oltp load --replace",
+        "data load oltp TARGET --replace",
     ]);
     assert_eq!(points(&workspace.export("last")).len(), 0);
 }
@@ -261,7 +282,8 @@ fn bad_wishes_are_refused() {
     let workspace = Workspace::new();
     let url = workspace.url("sqlite", "oltp.db");
     let refusal = |settings: &[&str]| {
-        let mut arguments = vec!["run", "oltp", "--target", &url, "--yes"];
+        let plan = workspace.file("ramp.toml", RAMP);
+        let mut arguments = vec!["run", &plan, "--target", &url, "--yes"];
         for setting in settings {
             arguments.extend(["--set", setting]);
         }
@@ -307,7 +329,7 @@ fn a_database_that_drops_acknowledged_rows_is_invalid() {
     let workspace = Workspace::new();
     let url = workspace.url("sqlite", "oltp.db");
     workspace.load_order_entry(&url);
-    let users = ["--users", "2", "--seconds", "0.5"];
+    let users = ["--clients", "2", "--time", "0.5"];
     let ended = let_work(
         &workspace,
         &url,
@@ -340,7 +362,7 @@ fn acknowledged_transactions_are_compared_with_the_tables() {
     let url = workspace.url("sqlite", "oltp.db");
     workspace.load_order_entry(&url);
     let users = |status: i32| {
-        let more = ["--users", "2", "--seconds", "1", "--journal"];
+        let more = ["--clients", "2", "--time", "1", "--set", "journal=true"];
         let ended = let_work(&workspace, &url, &more);
         assert_eq!(ended.status, status, "{}", ended.stderr);
         of(&workspace.export("last"), "OLTP")[0].clone()
@@ -375,7 +397,7 @@ fn acknowledged_transactions_are_compared_with_the_tables() {
         panic!("one journal is kept")
     };
     let arguments = words(
-        "oltp reconcile --target {} --journal {}",
+        "data check oltp --target {} --journal {}",
         &[&url, journal.to_str().unwrap()],
     );
     let reconciled = workspace.ends(3, &arguments);
@@ -413,8 +435,8 @@ fn a_server_restarted_during_a_run_ends_it_and_it_can_be_resumed() {
     let (server, url) = loaded_server(&workspace, "&restart_after_crash=on", "tenth");
     let log = std::fs::File::create(workspace.path("log")).unwrap();
     let arguments = words(
-        "oltp run --target {} --yes --users 2,3 --seconds 3 --ramp-up 0.2 --warm-up-max 0 --check \
-        light --name {}",
+        "run oltp --target {} --yes --clients 2,3 --time 3 --ramp-up 0.2 --set warm_up_max_seconds=0 --set \
+        check=light --name {}",
         &[&url, "broken off"],
     );
     let mut child = workspace
@@ -485,7 +507,7 @@ fn the_highest_rate_that_holds_is_searched() {
     let before = orders();
     let search = |slo: &str, name: &str, status: i32| {
         let more = words(
-            "--users 8 --connections 4 --seconds 0.4 --rate 40 --slo {} --name {}",
+            "--clients 8 --set connections=4 --time 0.4 --rate 40 --find-rate {} --name {}",
             &[slo, name],
         );
         let ended = let_work(&workspace, &url, &more);

@@ -42,7 +42,7 @@ fn grow(url: &str, orders_of_a_district: u32) {
 /// conditions. `login` is the searching user. Returns the point of its level.
 fn search(url: &str, login: &str, orders_of_a_district: u32) -> Value {
     let workspace = Workspace::new();
-    workspace.fine(&["oltp", "load", "--warehouses", "1", "--target", url]);
+    workspace.fine(&["data", "load", "oltp", "--warehouses", "1", "--target", url]);
     grow(url, orders_of_a_district);
     let plan = workspace.file(
         "plan.toml",

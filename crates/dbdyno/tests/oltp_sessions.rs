@@ -20,11 +20,7 @@ use testing::Says;
 fn users_beyond_the_connections_of_the_server_are_refused_before_the_ramp() {
     let workspace = Workspace::new();
     let (_server, url) = loaded_server(&workspace, "&max_connections=20", "tenth");
-    let ended = let_work(
-        &workspace,
-        &url,
-        &["--users", "1,64,65", "--seconds", "0.5"],
-    );
+    let ended = let_work(&workspace, &url, &["--clients", "1,64,65", "--time", "0.5"]);
     assert_eq!(ended.status, 2, "{}", ended.stderr);
     let sentence = ended.sentence();
     sentence.says_all(&[
@@ -39,7 +35,7 @@ fn users_beyond_the_connections_of_the_server_are_refused_before_the_ramp() {
         "nothing was entered"
     );
     let shared = words(
-        "--users 64 --connections 8 --seconds 0.5 --name shared",
+        "--clients 64 --set connections=8 --time 0.5 --name shared",
         &[],
     );
     let ended = let_work(&workspace, &url, &shared);
@@ -55,12 +51,27 @@ fn connections_that_others_take_cost_their_level() {
     let workspace = Workspace::new();
     let (server, url) = loaded_server(&workspace, "&max_connections=20", "tenth");
     let log = std::fs::File::create(workspace.path("log")).unwrap();
-    let levels = ["--users", "1,14", "--seconds", "4", "--warm-up-max", "0"];
-    let command = ["oltp", "run", "--target", &url, "--yes", "--all-levels"];
+    let levels = [
+        "--clients",
+        "1,14",
+        "--time",
+        "4",
+        "--set",
+        "warm_up_max_seconds=0",
+    ];
+    let command = [
+        "run",
+        "oltp",
+        "--target",
+        &url,
+        "--yes",
+        "--set",
+        "stop=false",
+    ];
     let arguments = [
         &command[..],
         &levels,
-        &["--check", "light", "--name", "cut"],
+        &["--set", "check=light", "--name", "cut"],
     ]
     .concat();
     let mut child = workspace

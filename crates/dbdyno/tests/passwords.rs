@@ -80,15 +80,15 @@ fn every_verb_keeps_a_password_to_itself() {
         run plan.toml --target URL --name one -vv
         run plan.toml --target URL --allow-busy
         ab plan.toml --target URL --b target=URL --repeat 1 --name two --yes
-        oltp load --target URL --warehouses 1 --warehouse-rows tenth
-        columnar size --from URL --level query-low
+        data load oltp --target URL --warehouses 1 --set warehouse_rows=tenth
+        data estimate --target URL --levels query-low
         runs list postgres
         report two-b --format json
         report one --format csv
         report one --format md
         compare two-a two-b --format json
-        oltp check --target URL --log-file log
-        oltp drop --target URL -v";
+        data check oltp --target URL --log-file log
+        data drop oltp --target URL -v";
     for verb in verbs.replace("URL", &url).lines() {
         unsaid(&workspace, 0, verb);
     }
@@ -117,8 +117,8 @@ fn no_error_says_a_password() {
             run plan.toml --target URL
             ab plan.toml --target URL --aa
             ab plan.toml --target sqlite: --a target=URL
-            oltp check --target URL
-            columnar size --from URL --level none";
+            data check oltp --target URL
+            data estimate --target URL --levels none";
         for verb in verbs.replace("URL", &url).lines() {
             unsaid(&workspace, 2, verb);
         }
@@ -206,14 +206,15 @@ fn a_typed_password_is_overwritten_and_warned_about_and_reaches_no_other_process
         assert!(child.wait().unwrap().success(), "{rest}");
         assert!(!rest.contains(CANARY), "{rest}");
     }
-    let warned = workspace.dbdyno(&["oltp", "check", &joined]);
+    let warned = workspace.dbdyno(&["data", "check", "oltp", &joined]);
     warned.stderr.says_all(&[
         "warning: a password on the command line",
         "put it into ~/.pgpass or $PGPASSWORD",
     ]);
     let plain = workspace.dbdyno(&[
-        "oltp",
+        "data",
         "check",
+        "oltp",
         "--target",
         &url.replace(&format!(":{CANARY}"), ""),
     ]);

@@ -92,8 +92,8 @@ fn retries_and_counts_deadlocks(url: &str, sql: &str) {
     let plan = only("T716").replace("jobs = [2]", "jobs = [4]");
     let plan = workspace.file("plan.toml", &plan.replace("0.3", "2"));
     let ended = workspace.dbdyno(&words(
-        "run {} --target {} --library {}",
-        &[&plan, url, library.to_str().unwrap()],
+        "run {} --target {} --set {}",
+        &[&plan, url, &format!("library={}", library.display())],
     ));
     let run = workspace.export("last");
     let point = &points(&run)[0];

@@ -139,8 +139,8 @@ fn assert_reads_alone(workspace: &Workspace, url: &str, why: &str) {
     let writes = workspace.file("writes.toml", WRITES);
     for command in [
         &["run", &writes, "--target", url][..],
-        &["oltp", "run", "--target", url, "--users", "1"],
-        &common::order_entry_load(url, "tenth"),
+        &["run", "oltp", "--target", url, "--clients", "1"],
+        &common::order_entry_load(url, common::TENTH),
     ] {
         let refused = workspace.dbdyno(command);
         assert_eq!(refused.status, 1, "{command:?}: {}", refused.stderr);

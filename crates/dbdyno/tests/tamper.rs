@@ -30,7 +30,7 @@ fn with_library(
     let text = std::fs::read_to_string(&file).unwrap();
     assert!(text.contains(change.0), "{text}");
     std::fs::write(&file, text.replace(change.0, change.1)).unwrap();
-    let ended = workspace.run(plan, &["--library", library.to_str().unwrap()]);
+    let ended = workspace.run(plan, &["--set", &format!("library={}", library.display())]);
     (ended.status, only_point(workspace))
 }
 

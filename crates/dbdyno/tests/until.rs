@@ -284,9 +284,10 @@ fn mock(workspace: &Workspace, more: &[&str]) -> Exited {
         repository("bench/aa/mock.toml"),
         repository("bench/aa/library"),
     );
+    let library = format!("library={}", library.display());
     let fixed = words(
-        "ab {} --library {} --target mock:?service_us=2000&wait=sleep --set step.seconds=0.2",
-        &[plan.to_str().unwrap(), library.to_str().unwrap()],
+        "ab {} --set {} --target mock:?service_us=2000&wait=sleep --set step.seconds=0.2",
+        &[plan.to_str().unwrap(), &library],
     );
     let sides: &[&str] = if more.contains(&"--b") {
         &[]

@@ -13,6 +13,8 @@ pub type Snapshots = Arc<dyn Fn(Snapshot) + Send + Sync>;
 pub trait Observer {
     /// The run was entered into the archive; `todo` of `planned` points are to be measured.
     fn begins(&mut self, label: &str, planned: usize, todo: usize);
+    /// The requested name is taken, and the run or study is called `name` instead.
+    fn is_renamed(&mut self, _requested: &str, _name: &str) {}
     /// Arrangement of both sides of a study with their settings, reported once before the first point.
     fn is_arranged(&mut self, _arranged: &Arranged, _settings: [&[String]; 2]) {}
     /// The user of a target has insufficient rights to see everything; reported once before the first point.

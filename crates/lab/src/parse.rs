@@ -11,7 +11,7 @@ use crate::{LabError, Result};
 
 const STALL_LIMIT_S: RangeInclusive<f64> = 0.1..=86_400.0;
 /// Keys of a plan, to suggest the nearest when one is misspelt.
-const PLAN_KEYS: [&str; 10] = [
+const PLAN_KEYS: [&str; 11] = [
     "name",
     "about",
     "sample_ms",
@@ -20,6 +20,7 @@ const PLAN_KEYS: [&str; 10] = [
     "stall_limit_s",
     "host",
     "validity",
+    "library",
     "unsound",
     "step",
 ];
@@ -54,6 +55,10 @@ impl Plan {
         table.remove("step");
         let mut plan: Plan = toml::Value::Table(table).try_into().map_err(not_right)?;
         plan.check()?;
+        // A resumed run finds its library from any directory.
+        plan.library = plan
+            .library
+            .map(|path| std::path::absolute(&path).unwrap_or(path));
         for (number, given) in (1..).zip(given) {
             plan.step.push(read_step(workloads, &known, number, given)?);
         }
@@ -92,6 +97,57 @@ impl Plan {
             check_primary(metric)?;
         }
         self.validity.check().map_err(LabError::Plan)
+    }
+}
+
+impl Setting {
+    /// The places of a key in the plan of one workload: `journal` is `step.oltp.journal`, and `arrivals` is `step.N.arrivals`
+    /// of the steps that measure. Keys of the plan, and keys with a dot, have their place.
+    ///
+    /// # Errors
+    /// When no part of the plan has such a key.
+    pub fn places(self, workloads: &Registry, plan: &toml::Table) -> Result<Vec<Self>> {
+        let Self { key, value } = &self;
+        if key.contains('.') || PLAN_KEYS.contains(&key.as_str()) {
+            return Ok(vec![self]);
+        }
+        let mut plan = plan.clone();
+        let steps = steps_of(&mut plan)?;
+        let known = workloads.tables();
+        let is_run = |step: &toml::Table| {
+            known.iter().any(|kind| {
+                let of_workload = step.get(kind.name).and_then(toml::Value::as_table);
+                of_workload.is_some_and(|given| {
+                    given
+                        .get("do")
+                        .is_none_or(|order| order.as_str() == Some(kind.keys.run))
+                })
+            })
+        };
+        let used = |kind: &&TableKind| steps.iter().any(|step| step.contains_key(kind.name));
+        let tables: Vec<&TableKind> = known.iter().copied().filter(used).collect();
+        let mut places: Vec<String> = tables
+            .iter()
+            .filter(|kind| kind.keys.all().contains(&key.as_str()))
+            .map(|kind| format!("step.{}.{key}", kind.name))
+            .collect();
+        if places.is_empty() && STEP_KEYS.contains(&key.as_str()) {
+            let measured = (1..).zip(&steps).filter(|(_, step)| is_run(step));
+            places.extend(measured.map(|(number, _)| format!("step.{number}.{key}")));
+        }
+        if places.is_empty() {
+            let mut all: Vec<&str> = tables.iter().flat_map(|kind| kind.keys.all()).collect();
+            all.extend(STEP_KEYS);
+            return Err(LabError::Plan(format!(
+                "there is no key \"{key}\" for --set{}",
+                archive::nearest(key, all)
+            )));
+        }
+        let at = |key| Self {
+            key,
+            value: value.clone(),
+        };
+        Ok(places.into_iter().map(at).collect())
     }
 }
 

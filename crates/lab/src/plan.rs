@@ -1,7 +1,7 @@
 //! Plans: requests as TOML; docs/FORMAT.md describes every key.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use archive::Remark;
 use include_dir::{Dir, include_dir};
@@ -25,6 +25,7 @@ pub use validity::Validity;
 
 static BUILT_IN: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../plans");
 
+const LIBRARY: &str = "library";
 const FILE_BYTES_MAX: u64 = 4 << 20;
 pub const REPEAT_MAX: u32 = 1000;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -44,6 +45,9 @@ pub struct Plan {
     /// it is the time of a thousand operations at the rate so far, between 10 s and 60 s.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stall_limit_s: Option<f64>,
+    /// Directory of the test library to use in place of the built-in one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub library: Option<PathBuf>,
     /// Settings of the kernel for the devices under the target during the run, by their names in
     /// [`host::tuning::SETTINGS`].
     #[serde(
@@ -147,7 +151,18 @@ impl Plan {
                 Self::built_in().join(", ")
             ))
         })?;
-        Ok(with_absolute_scripts(text, Path::new(name)))
+        Ok(with_absolute_paths(text, Path::new(name)))
+    }
+
+    /// The test library that a plan names, which has to be read before the plan. [`Plan::parse`] refuses text that is no
+    /// plan.
+    pub fn library_of(text: &str, settings: &[Setting]) -> Option<PathBuf> {
+        let last = settings.iter().rev().find(|s| s.key == LIBRARY);
+        let value = match last {
+            Some(setting) => setting.value.clone(),
+            None => toml::from_str::<toml::Table>(text).ok()?.remove(LIBRARY)?,
+        };
+        value.as_str().map(PathBuf::from)
     }
 
     pub fn to_toml(&self) -> String {
@@ -159,24 +174,25 @@ impl Plan {
     }
 }
 
-/// Makes the paths of scripts absolute, so that a plan means the same from any directory, and a resumed run finds
-/// them. [`Plan::parse`] refuses text that is no plan.
-fn with_absolute_scripts(text: String, file: &Path) -> String {
+/// Makes the paths of scripts and of the library absolute, so that a plan means the same from any directory, and a resumed
+/// run finds them. [`Plan::parse`] refuses text that is no plan.
+fn with_absolute_paths(text: String, file: &Path) -> String {
     let Ok(mut table) = toml::from_str::<toml::Table>(&text) else {
         return text;
     };
-    let Ok(steps) = steps_of(&mut table) else {
-        return text;
-    };
     let mut is_changed = false;
-    for step in steps {
-        if let Some(toml::Value::String(script)) = step.get_mut("script") {
-            let path = file.with_file_name(&*script);
-            // If the directory was removed meanwhile, reading the script gives the error.
+    let mut make_absolute = |value: Option<&mut toml::Value>| {
+        if let Some(toml::Value::String(name)) = value {
+            let path = file.with_file_name(&*name);
+            // If the directory was removed meanwhile, reading the file gives the error.
             let path = std::path::absolute(&path).unwrap_or(path);
-            *script = path.display().to_string();
+            *name = path.display().to_string();
             is_changed = true;
         }
+    };
+    make_absolute(table.get_mut(LIBRARY));
+    for step in steps_of(&mut table).unwrap_or_default() {
+        make_absolute(step.get_mut("script"));
     }
     if is_changed { table.to_string() } else { text }
 }

@@ -82,6 +82,13 @@ pub fn run(mut options: RunOptions, observer: &mut dyn Observer) -> Result<Run> 
         &Beside::default(),
     )?;
     let sites: Vec<_> = targets.iter().map(|t| machine.site(t)).collect();
+    if let Some(requested) = options.label.take() {
+        let label = archive.free_name(&requested, |name| vec![name.to_owned()])?;
+        if label != requested {
+            observer.is_renamed(&requested, &label);
+        }
+        options.label = Some(label);
+    }
     let id = archive.create_run(&NewRun {
         label: options.label.clone(),
         plan_name: options.plan.name.clone(),

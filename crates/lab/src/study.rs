@@ -92,8 +92,16 @@ pub fn study(
         .clone()
         .unwrap_or_else(|| made_up_name(verb, options.clock.now()));
     // After the start of the servers an error would be found late.
-    for number in 0..options.sides.len() {
-        archive.refuse_label(&SideLabel::new(&name, number).to_string())?;
+    let labels = |name: &str| -> Vec<String> {
+        let sides = 0..options.sides.len();
+        sides
+            .map(|number| SideLabel::new(name, number).to_string())
+            .collect()
+    };
+    let requested = name;
+    let name = archive.free_name(&requested, labels)?;
+    if name != requested {
+        observer.is_renamed(&requested, &name);
     }
     let order = draw_order(options.sides.len(), options.rounds, options.seed);
     let mut runs = new_runs(&options, &machine, &name, &order)?;

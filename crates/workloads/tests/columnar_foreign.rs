@@ -49,7 +49,7 @@ fn columns_of_sqlite_as_people_declare_them() {
     );
     let source = made.source.as_ref();
     let (flags, _) = unfit(source, Level::None, Chosen::default());
-    assert_eq!(flags, "-mixed.n,-mixed.ok,-mixed.b");
+    assert_eq!(flags, "-mixed:n,-mixed:ok,-mixed:b");
     for level in [Level::QueryHigh, Level::CapacityLow] {
         let lifted = valid(source, level, with(Unfit::Skip));
         assert_eq!(labels(&lifted), ["a", "strict"]);
@@ -124,7 +124,7 @@ fn types_of_duckdb_that_a_column_store_has_no_room_for() {
     );
     let source = made.source.as_ref();
     let (flags, message) = unfit(source, Level::None, Chosen::default());
-    assert_eq!(flags, "-main.huge.h");
+    assert_eq!(flags, "-main.huge:h");
     message.says("row 1 of main.huge has 170141183460469231731687303715884105727");
     for level in Level::ALL {
         let skipped = valid(source, level, with(Unfit::Skip));
@@ -205,7 +205,7 @@ fn databases_of_postgres_in_any_encoding() {
             None => _ = valid(source.as_ref(), Level::None, Chosen::default()),
             Some(_) => {
                 let (flags, _) = unfit(source.as_ref(), Level::None, Chosen::default());
-                assert_eq!(flags, "-public.bad.v", "{encoding}");
+                assert_eq!(flags, "-public.bad:v", "{encoding}");
             }
         }
     }

@@ -162,7 +162,7 @@ fn values_that_no_level_can_hold_end_nothing_when_it_is_said_so() {
     let lifted = |unfit| lifted(file.source.as_ref(), Level::QueryHigh, with(unfit));
     let source = file.source.as_ref();
     let (flags, all_at_once) = unfit(source, Level::QueryHigh, with(Unfit::Fail));
-    assert_eq!(flags, "-untyped.a,-broken.t,-mixed.a,-mixed.b");
+    assert_eq!(flags, "-untyped:a,-broken:t,-mixed:a,-mixed:b");
     all_at_once.says_all(&[
         "untyped.a (a column without a type may contain values of any type)",
         "row 1 of broken has text that is not UTF-8 in the column t TEXT",

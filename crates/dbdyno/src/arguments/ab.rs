@@ -57,9 +57,6 @@ pub struct AbArguments {
     /// Finds smaller differences on a busy machine. It needs timed points, and sides that can exist at once.
     #[arg(long, value_name = "DURATION", value_parser = length)]
     pub interleave: Option<Duration>,
-    /// Test library to use instead of the built-in one
-    #[arg(long, value_name = "DIR")]
-    pub library: Option<std::path::PathBuf>,
     #[command(flatten)]
     pub judging: Judging,
     /// Resume an interrupted study

@@ -10,7 +10,10 @@ use crate::event_outputs::WatchArguments;
 /// Options of every verb that runs a load.
 #[derive(Debug, Clone, Default, Args)]
 pub struct MeasureOptions {
-    /// Name of the run or study, to refer to it later
+    /// Measure SQLite and DuckDB in temporary files
+    #[arg(long)]
+    pub demo: bool,
+    /// Name of the run or study, to refer to it later; a second run of that name is NAME-2
     #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
     pub name: Option<String>,
     /// Set a key of the plan: KEY, step.KEY (all steps) or step.N.KEY (docs/FORMAT.md)
@@ -32,6 +35,16 @@ pub struct MeasureOptions {
     pub permission: Permission,
     #[command(flatten)]
     pub watch: WatchArguments,
+}
+
+/// Options of every run.
+#[derive(Debug, Clone, Default, Args)]
+pub struct Occasion {
+    /// Number of repetitions of the whole plan
+    #[arg(long, value_name = "N")]
+    pub repeat: Option<u32>,
+    #[command(flatten)]
+    pub options: MeasureOptions,
 }
 
 /// The machine of servers that run elsewhere.

@@ -5,10 +5,9 @@ use clap::Command;
 /// Groups of verbs by purpose; clap has groups for options only.
 const GROUPS: &[(&str, &[&str])] = &[
     ("Measure", &["run", "ab", "study", "observe"]),
-    ("Workloads", &["oltp", "olap", "columnar", "backup"]),
     ("Compare", &["compare"]),
     ("Results", &["report", "runs"]),
-    ("Prepare", &["check", "storage"]),
+    ("Prepare", &["check", "data", "storage"]),
     ("Look up", &["list", "docs"]),
 ];
 

@@ -20,6 +20,7 @@ const GROUPS: &[(&str, &[(&str, Rank)])] = &[
 ];
 
 const COMMON_OPTIONS: &[(&str, Rank)] = &[
+    ("demo", Rank::Frequent),
     ("name", Rank::Frequent),
     ("settings", Rank::Frequent),
     ("seed", Rank::Rare),

@@ -8,6 +8,7 @@ use engine::{Engine, Reach, UrlError};
 use lab::{LabError, Plan};
 
 use super::SecretText;
+use crate::console::say;
 use crate::exit::invalid;
 
 /// Names that a positional argument may have besides a target.
@@ -68,37 +69,93 @@ fn plural(noun: &str) -> String {
         .map_or_else(|| format!("{noun}s"), |stem| format!("{stem}ies"))
 }
 
-/// The one database of a verb, as a positional argument or with `--target`.
+/// Refuses a measurement without a database, with the commands to type.
+///
+/// # Errors
+/// Without targets and without --demo, and with both.
+pub fn check_targets(verb: &str, targets: &[SecretText], demo: bool) -> Result<()> {
+    match (targets.is_empty(), demo) {
+        (true, false) => {
+            // An error is a sentence, and ends the output.
+            for line in commands_with_targets(verb) {
+                say(&line);
+            }
+            invalid("no database is given")
+        }
+        (false, true) => invalid(format!(
+            "--demo measures SQLite and DuckDB; type: dbdyno {verb} TARGET, or: dbdyno {verb} --demo"
+        )),
+        (true, true) | (false, false) => Ok(()),
+    }
+}
+
+fn commands_with_targets(verb: &str) -> [String; 2] {
+    let mut examples = engines::engines().iter().copied().map(example);
+    let mut server = |url: &String| url.contains("//");
+    let first = examples.find(&mut server).unwrap_or_default();
+    let own = format!("dbdyno {verb} {first}");
+    let demo = format!("dbdyno {verb} --demo");
+    let width = own.chars().count();
+    [
+        format!("{own}   measures that database; `dbdyno list engines` has the other URLs"),
+        format!("{demo:<width$}   measures SQLite and DuckDB in temporary files"),
+    ]
+}
+
+/// The databases of a verb, as positional arguments or with `--target`.
 #[derive(Debug, Clone, Default, Args)]
-pub struct OneTarget {
-    /// Database, as ENGINE://USER@HOST/DATABASE or ENGINE:PATH; `--target URL` works too
+pub struct Targets {
+    /// Database, as ENGINE://USER@HOST/DATABASE or ENGINE:PATH
     #[arg(value_name = "TARGET")]
     texts: Vec<SecretText>,
-    /// Database, in place of the positional TARGET
+    /// Database, in place of a positional TARGET
     #[arg(long = "target", value_name = "URL", hide_short_help = true)]
     targets: Vec<SecretText>,
 }
 
-impl OneTarget {
-    pub fn is_absent(&self) -> bool {
-        self.texts.is_empty() && self.targets.is_empty()
+impl Targets {
+    /// All databases.
+    ///
+    /// # Errors
+    /// As [`split`].
+    pub fn all(&self, verb: &str) -> Result<Vec<SecretText>> {
+        let mut targets = split(verb, None, &self.texts)?.targets;
+        targets.extend(self.targets.iter().cloned());
+        Ok(targets)
     }
 
+    /// At most one database.
+    ///
+    /// # Errors
+    /// As [`split`], and with several.
+    pub fn one_at_most(&self, verb: &str) -> Result<Option<SecretText>> {
+        let mut targets = self.all(verb)?;
+        match targets.len() {
+            0 | 1 => Ok(targets.pop()),
+            many => invalid(format!(
+                "{many} databases are given, and {verb} takes one; type a command for each"
+            )),
+        }
+    }
+}
+
+/// The one database of a verb.
+#[derive(Debug, Clone, Default, Args)]
+pub struct OneTarget {
+    #[command(flatten)]
+    targets: Targets,
+}
+
+impl OneTarget {
     /// The database.
     ///
     /// # Errors
-    /// As [`split`], and without a target or with several.
+    /// As [`Targets::one_at_most`], and without a target.
     pub fn of(&self, verb: &str) -> Result<SecretText> {
-        let mut targets = split(verb, None, &self.texts)?.targets;
-        targets.extend(self.targets.iter().cloned());
-        match <[SecretText; 1]>::try_from(targets) {
-            Ok([target]) => Ok(target),
-            Err(targets) if targets.is_empty() => invalid(format!(
+        match self.targets.one_at_most(verb)? {
+            Some(target) => Ok(target),
+            None => invalid(format!(
                 "no database is given; type: dbdyno {verb} postgres://USER@HOST/DATABASE"
-            )),
-            Err(targets) => invalid(format!(
-                "{} databases are given, and {verb} takes one; type a command for each",
-                targets.len()
             )),
         }
     }
@@ -347,11 +404,27 @@ mod tests {
     }
 
     #[test]
+    fn a_measurement_needs_a_database_or_the_demonstration() {
+        let sqlite = texts(&["sqlite:"]);
+        assert!(check_targets("run", &[], false).is_err());
+        assert_eq!(
+            commands_with_targets("run"),
+            [
+                "dbdyno run postgres://USER@HOST/DATABASE   measures that database; `dbdyno list engines` has the other URLs",
+                "dbdyno run --demo                          measures SQLite and DuckDB in temporary files",
+            ]
+        );
+        assert!(check_targets("run", &sqlite, true).is_err());
+        assert!(check_targets("run", &sqlite, false).is_ok());
+        assert!(check_targets("run", &[], true).is_ok());
+    }
+
+    #[test]
     fn one_target_is_one() {
         let of = |typed: &[&str], option: &[&str]| {
+            let (texts, targets) = (texts(typed), texts(option));
             let target = OneTarget {
-                texts: texts(typed),
-                targets: texts(option),
+                targets: Targets { texts, targets },
             };
             target.of("check").map_err(|error| error.to_string())
         };

@@ -1,40 +1,57 @@
-//! Arguments of `dbdyno run`, and of the verbs that run a plan of their own.
+//! Arguments of `dbdyno run`.
 
-use std::path::PathBuf;
+mod backup;
+mod columnar;
+mod olap;
+mod oltp;
 
-use clap::Args;
+use clap::{Args, Subcommand};
 
-use super::common::MeasureOptions;
+use super::common::Occasion;
 use super::secret::SecretText;
 
+pub use backup::BackupRunArguments;
+pub use columnar::ColumnarRunArguments;
+pub use olap::OlapRunArguments;
+pub use oltp::OltpRunArguments;
+
 #[derive(Debug, Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    subcommand_value_name = "WORKLOAD",
+    subcommand_help_heading = "Workloads with options of their own",
+    override_usage = "dbdyno run [PLAN] [TARGET…] [OPTIONS]\n       dbdyno run oltp|olap|columnar|backup [TARGET…] [OPTIONS]"
+)]
 pub struct RunArguments {
-    /// Built-in plan or path of a plan file
-    #[arg(default_value = "quick")]
-    pub plan: String,
-    /// Database to measure, as ENGINE:PATH (no path: in memory) or ENGINE://USER@HOST/DATABASE; repeat it for
-    /// several engines, or for the nodes of one cluster (default: SQLite and DuckDB in temporary files)
-    #[arg(long = "target", value_name = "URL")]
+    #[command(subcommand)]
+    pub workload: Option<Workload>,
+    /// Plan (default: quick): a built-in one (`dbdyno list plans`) or the path of a plan file; and the databases to
+    /// measure, as ENGINE://USER@HOST/DATABASE or ENGINE:PATH (no path: in memory); in any order
+    #[arg(value_name = "PLAN|TARGET", hide_default_value = true)]
+    pub texts: Vec<SecretText>,
+    /// Database to measure, in place of a positional TARGET; several for several engines, or for the nodes of one cluster
+    #[arg(long = "target", value_name = "URL", hide_short_help = true)]
     pub targets: Vec<SecretText>,
-    /// Number of repetitions of the whole plan
-    #[arg(long, value_name = "N")]
-    pub repeat: Option<u32>,
     /// Resume an interrupted run
-    #[arg(long, value_name = "RUN", conflicts_with_all = ["plan", "targets", "name", "settings", "repeat", "seed", "platform", "ssh", "allow_busy"])]
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["texts", "targets", "demo", "name", "settings", "repeat", "seed", "platform", "ssh", "allow_busy"])]
     pub resume: Option<String>,
-    /// Test library to use instead of the built-in one
-    #[arg(long, value_name = "DIR")]
-    pub library: Option<PathBuf>,
     #[command(flatten)]
-    pub options: MeasureOptions,
+    pub occasion: Occasion,
 }
 
-/// Repetitions and common options of a plan that is built from flags, for `run` of the workloads.
-#[derive(Debug, Clone, Args)]
-pub struct Occasion {
-    /// Number of repetitions
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub repeat: u32,
-    #[command(flatten)]
-    pub options: MeasureOptions,
+/// Workloads whose plan is built from options.
+#[derive(Debug, Subcommand)]
+pub enum Workload {
+    /// Order entry derived from TPC-C: clients at one level or along a ramp, the database checked before and after
+    Oltp(Box<OltpRunArguments>),
+    /// Analytical queries derived from TPC-H, every answer verified
+    Olap(Box<OlapRunArguments>),
+    /// Compare every compression level of an in-memory column store with disk: sizes, and query times
+    Columnar(Box<ColumnarRunArguments>),
+    /// Measure backup methods; restore and prove each backup
+    Backup(Box<BackupRunArguments>),
+}
+
+impl Workload {
+    pub const NAMES: [&str; 4] = ["oltp", "olap", "columnar", "backup"];
 }

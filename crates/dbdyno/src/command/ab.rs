@@ -19,7 +19,6 @@ use until::Known;
 pub(crate) use until::Watch;
 use verdict::compare::{BAND_DEFAULT, CONFIDENCE, EFFECT, Options, compare};
 use verdict::metric::Metric;
-use workload::Library;
 
 use super::compare::{How, earlier_studies, equal_studies, judge_and_show};
 use super::requests::{AbRequest, SideRequest};
@@ -77,12 +76,11 @@ pub fn measured(
     watched: &Watched,
 ) -> Result<Vec<Run>> {
     let archive = locations::archive(archive_option)?;
-    let library = super::library(request.run.library.as_deref())?;
     lab::signal::install();
     let mut screen = Screen::watched(watched.clone());
     let finished = match &request.run.resume {
-        Some(name) => resume(name, request, &archive, &library, &mut screen),
-        None => begin(request, archive_option, &library, &mut screen),
+        Some(name) => resume(name, request, &archive, &mut screen),
+        None => begin(request, archive_option, &mut screen),
     };
     screen.close();
     screen.run_ends(&finished);
@@ -116,13 +114,7 @@ pub fn show(
 
 type Measured = Result<(study::Finished, Option<WorkFiles>)>;
 
-fn begin(
-    request: &AbRequest,
-    archive: &Option<PathBuf>,
-    library: &Library,
-    screen: &mut Screen,
-) -> Measured {
-    let mut workloads = workloads::registry(library.clone());
+fn begin(request: &AbRequest, archive: &Option<PathBuf>, screen: &mut Screen) -> Measured {
     let common = request
         .run
         .options
@@ -131,6 +123,7 @@ fn begin(
         .map(|text| Setting::parse(text));
     let mut common = common.collect::<lab::Result<Vec<_>>>()?;
     let text = request.run.plan.text()?;
+    let mut workloads = super::registry(&text, &common)?;
     let mut plan = Plan::parse(&workloads, &text, &common)?;
     workloads.prepare(&mut plan)?;
     let metrics = metrics(request, &workloads, &plan)?;
@@ -161,7 +154,7 @@ fn begin(
     let archive_path = locations::archive(archive)?;
     let (targets, files) = targets(request)?;
     let built = sides(request, &workloads, &text, &common, targets)
-        .and_then(|sides| agreed(request, library, sides));
+        .and_then(|sides| agreed(request, sides));
     let seed = super::seed(request.run.options.seed);
     screen.drawn_with(seed);
     let options = built.map(|(sides, workloads)| StudyOptions {
@@ -188,14 +181,13 @@ fn begin(
 }
 
 /// The sides, once the user has agreed to the written volume and to other active sessions.
-fn agreed(
-    request: &AbRequest,
-    library: &Library,
-    mut sides: Vec<Side>,
-) -> Result<(Vec<Side>, Vec<Registry>)> {
+fn agreed(request: &AbRequest, mut sides: Vec<Side>) -> Result<(Vec<Side>, Vec<Registry>)> {
     // Each side has its own plan, which may need different permissions.
-    let registries = sides.iter().map(|_| workloads::registry(library.clone()));
-    let mut workloads: Vec<Registry> = registries.collect();
+    let registries = sides.iter().map(|side| {
+        let library = super::library(side.plan.library.as_deref())?;
+        Ok(workloads::registry(library))
+    });
+    let mut workloads = registries.collect::<Result<Vec<Registry>>>()?;
     let mut forecasts = Vec::new();
     for (number, (side, workloads)) in sides.iter_mut().zip(&mut workloads).enumerate() {
         // With slices, the databases of both sides exist at the same time.
@@ -434,13 +426,7 @@ fn like(plan: &Plan) -> Run {
     run
 }
 
-fn resume(
-    name: &str,
-    request: &AbRequest,
-    archive: &Path,
-    library: &Library,
-    screen: &mut Screen,
-) -> Measured {
+fn resume(name: &str, request: &AbRequest, archive: &Path, screen: &mut Screen) -> Measured {
     let begun = super::sides_of(&Archive::open_read_only(archive)?, name)?;
     if begun.iter().any(|run| run.state != RunState::Complete) {
         let begun: Vec<&Run> = begun.iter().collect();
@@ -448,6 +434,7 @@ fn resume(
     }
     let files = locations::work_files_of(&begun[0])?;
     let until = begun[0].study.clone().unwrap_or_default().until;
+    let library = super::library(Plan::library_of(&begun[0].plan_toml, &[]).as_deref())?;
     let registry = || workloads::registry(library.clone());
     let mut workloads = registry();
     let mut plan = Plan::parse(&workloads, &begun[0].plan_toml, &[])?;

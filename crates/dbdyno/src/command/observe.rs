@@ -28,7 +28,7 @@ pub fn observe(options: &ObserveArguments, archive: &Option<PathBuf>) -> Result<
         },
         ..RunRequest::default()
     };
-    run::run(&request, archive)
+    run::measure(&request, archive)
 }
 
 fn plan(options: &ObserveArguments) -> Table {

@@ -1,16 +1,15 @@
 //! Everything that a run or a study needs, from the command line or from a verb that builds its plan itself.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Result;
 use archive::{Alternative, Screened};
 use engine::TargetUrl;
-use lab::Plan;
+use lab::{Plan, Setting};
 
-use crate::arguments::positional::{Kind, Split, split};
-use crate::arguments::{AbArguments, Judging, MeasureOptions, RunArguments, SecretText};
+use crate::arguments::positional::{Kind, Split, check_targets, split};
+use crate::arguments::{AbArguments, Judging, MeasureOptions, Occasion, SecretText};
 use crate::exit::invalid;
 
 #[derive(Debug, Clone)]
@@ -47,33 +46,48 @@ pub struct RunRequest {
     pub targets: Vec<SecretText>,
     pub repeat: Option<u32>,
     pub resume: Option<String>,
-    pub library: Option<PathBuf>,
     pub options: MeasureOptions,
 }
 
-impl From<RunArguments> for RunRequest {
-    fn from(typed: RunArguments) -> Self {
+impl RunRequest {
+    /// A run of a plan on these databases; the settings have their places.
+    pub fn of(plan: PlanSource, targets: Vec<SecretText>, occasion: Occasion) -> Self {
         Self {
-            plan: PlanSource::Named(typed.plan),
-            targets: typed.targets,
-            repeat: typed.repeat,
-            resume: typed.resume,
-            library: typed.library,
-            options: typed.options,
+            plan,
+            targets,
+            repeat: occasion.repeat,
+            options: occasion.options,
             ..Self::default()
         }
     }
-}
 
-impl RunRequest {
-    /// A run of a plan that a verb built from its flags.
-    pub fn of_plan(plan: &toml::Table, options: &MeasureOptions, targets: Vec<SecretText>) -> Self {
-        Self {
-            plan: PlanSource::Text(plan.to_string()),
+    /// A run of a workload's plan, in which keys of `--set` need no place.
+    ///
+    /// # Errors
+    /// Without a database, and for a key that the plan does not have.
+    pub fn of_workload(
+        name: &str,
+        plan: &toml::Table,
+        targets: Vec<SecretText>,
+        mut occasion: Occasion,
+    ) -> Result<Self> {
+        check_targets(&format!("run {name}"), &targets, occasion.options.demo)?;
+        let workloads = workloads::registry(super::library(None)?);
+        let places = |text: &String| -> lab::Result<Vec<String>> {
+            let (_, value) = text.split_once('=').unwrap_or_default();
+            let places = Setting::parse(text)?.places(&workloads, plan)?;
+            let places = places.into_iter();
+            Ok(places
+                .map(|place| format!("{}={value}", place.key))
+                .collect())
+        };
+        let settings = occasion.options.settings.iter().map(places);
+        occasion.options.settings = settings.collect::<lab::Result<Vec<_>>>()?.concat();
+        Ok(Self::of(
+            PlanSource::Text(plan.to_string()),
             targets,
-            options: options.clone(),
-            ..Self::default()
-        }
+            occasion,
+        ))
     }
 }
 
@@ -132,7 +146,6 @@ impl AbRequest {
                 plan: PlanSource::Named(subject.unwrap_or_default()),
                 targets: [targets, typed.targets].concat(),
                 resume: typed.resume,
-                library: typed.library,
                 options: typed.options,
                 ..RunRequest::default()
             },

@@ -1,5 +1,10 @@
 //! `dbdyno run`: measure, then print tables and scorecard.
 
+mod backup;
+mod columnar;
+mod olap;
+mod oltp;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -9,19 +14,53 @@ use column_store::Level;
 use engine::TargetUrl;
 use host::SystemClock;
 use host::inventory::Stated;
-use lab::{HostOptions, Plan, RunOptions, Setting};
+use lab::{HostOptions, Plan, Registry, RunOptions, Setting};
 
-use super::requests::RunRequest;
+use super::requests::{PlanSource, RunRequest};
 use super::{print_run, resumed};
-use crate::arguments::urls;
+use crate::arguments::positional::{Kind, check_targets, split};
+use crate::arguments::{RunArguments, Workload, urls};
 use crate::consent::{Forecast, Permission};
 use crate::console::say;
 use crate::exit::{Status, invalid};
 use crate::locations::{self, WorkFiles};
 use crate::progress::Screen;
 
-pub fn run(request: &RunRequest, archive: &Option<PathBuf>) -> Result<Status> {
+/// Plan of a run that names none.
+const PLAN_DEFAULT: &str = "quick";
+
+pub fn run(typed: RunArguments, archive: &Option<PathBuf>) -> Result<Status> {
+    let request = match typed.workload {
+        None => of_plan(typed)?,
+        Some(Workload::Oltp(options)) => oltp::request(*options)?,
+        Some(Workload::Olap(options)) => olap::request(*options)?,
+        Some(Workload::Columnar(options)) => columnar::request(*options)?,
+        Some(Workload::Backup(options)) => backup::request(*options)?,
+    };
+    measure(&request, archive)
+}
+
+/// Carries out a run and shows its results.
+pub(super) fn measure(request: &RunRequest, archive: &Option<PathBuf>) -> Result<Status> {
     show(&carry_out(request, archive)?)
+}
+
+/// A run of a built-in plan or a plan file.
+fn of_plan(typed: RunArguments) -> Result<RunRequest> {
+    if typed.resume.is_some() {
+        return Ok(RunRequest {
+            resume: typed.resume,
+            ..RunRequest::of(PlanSource::default(), Vec::new(), typed.occasion)
+        });
+    }
+    let mut given = split("run", Some(&Kind::plan()), &typed.texts)?;
+    given.targets.extend(typed.targets);
+    let plan = given.subject.unwrap_or_else(|| PLAN_DEFAULT.to_owned());
+    let plan = PlanSource::Named(plan);
+    // A misspelt plan is reported first.
+    plan.text()?;
+    check_targets("run", &given.targets, typed.occasion.options.demo)?;
+    Ok(RunRequest::of(plan, given.targets, typed.occasion))
 }
 
 /// Carries out a run without showing its results.
@@ -65,7 +104,6 @@ pub(super) struct Prepared {
     pub plan: Plan,
     pub targets: Vec<TargetUrl>,
     pub files: Option<WorkFiles>,
-    pub library: Option<PathBuf>,
     pub seed: u64,
     pub stated: Stated,
     pub host: HostOptions,
@@ -94,7 +132,7 @@ impl Prepared {
     pub fn ask(runs: &[&Self], permission: &Permission) -> Result<()> {
         let forecast = |(side, run): (usize, &&Self)| {
             // Each registry reads the scripts of its own plan.
-            let mut workloads = workloads::registry(super::library(run.library.as_deref())?);
+            let mut workloads = run.registry()?;
             workloads.prepare(&mut run.plan.clone())?;
             let forecasts = Forecast::of(&run.plan, &workloads, &run.targets, false)?;
             let of_side = forecasts.into_iter().map(move |one| one.of_side(side));
@@ -110,7 +148,6 @@ impl Prepared {
 
     /// Checks the request without asking. On an error nothing is left on disk.
     pub fn without_consent(request: &RunRequest) -> Result<Self> {
-        let mut workloads = workloads::registry(super::library(request.library.as_deref())?);
         let mut settings = request
             .options
             .settings
@@ -121,6 +158,7 @@ impl Prepared {
             settings.push(Setting::parse(&format!("repeat={repeat}"))?);
         }
         let text = request.plan.text()?;
+        let mut workloads = super::registry(&text, &settings)?;
         let mut plan = Plan::parse(&workloads, &text, &settings)?;
         // Errors in the plan are reported before a directory is created for its targets.
         workloads.prepare(&mut plan)?;
@@ -131,11 +169,16 @@ impl Prepared {
             plan,
             targets,
             files,
-            library: request.library.clone(),
             seed: super::seed(request.options.seed),
             stated,
             host,
         })
+    }
+
+    /// The workloads, with the library that the plan names.
+    fn registry(&self) -> Result<Registry> {
+        let library = super::library(self.plan.library.as_deref())?;
+        Ok(workloads::registry(library))
     }
 
     pub fn measure(
@@ -144,7 +187,7 @@ impl Prepared {
         archive: &Path,
         screen: &mut Screen,
     ) -> Result<Run> {
-        let workloads = workloads::registry(super::library(self.library.as_deref())?);
+        let workloads = self.registry()?;
         let (plan, targets) = (self.plan.clone(), self.targets.clone());
         let options = RunOptions {
             label,
@@ -198,7 +241,7 @@ fn resume(name: &str, request: &RunRequest, archive: &Path, screen: &mut Screen)
         resumed::agree(&request.options.permission, archive, &[&begun])?;
     }
     let files = locations::work_files_of(&begun)?;
-    let workloads = workloads::registry(super::library(request.library.as_deref())?);
+    let workloads = super::registry(&begun.plan_toml, &[])?;
     let run = lab::resume(&name, archive, workloads, Arc::new(SystemClock), screen)?;
     Ok((run, files))
 }

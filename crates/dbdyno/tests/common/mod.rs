@@ -70,13 +70,16 @@ pub fn words<'a>(line: &'a str, values: &[&'a str]) -> Vec<&'a str> {
     words.collect()
 }
 
-/// Arguments that load a warehouse of order entry with these rows.
+/// Arguments that load a warehouse of order entry with these rows, as `warehouse_rows=tenth`.
 pub fn order_entry_load<'a>(url: &'a str, rows: &'a str) -> Vec<&'a str> {
     words(
-        "oltp load --target {} --warehouses 1 --warehouse-rows {}",
+        "data load oltp --target {} --warehouses 1 --set {}",
         &[url, rows],
     )
 }
+
+/// A tenth of the rows of the specification.
+pub const TENTH: &str = "warehouse_rows=tenth";
 
 /// Files of the library, with replacements that make loading smaller.
 const SMALLER: [(&str, &str, &str); 4] = [
@@ -138,7 +141,8 @@ impl Workspace {
             command.args(ON_ANY_MACHINE);
         }
         if takes_a_library(&arguments) {
-            command.arg("--library").arg(small_library());
+            let library = format!("library={}", small_library().display());
+            command.args(["--set", &library]);
         }
         command
     }
@@ -181,13 +185,13 @@ impl Workspace {
 
     /// Loads a warehouse of order entry with a tenth of the rows.
     pub fn load_order_entry(&self, url: &str) -> Ended {
-        self.loaded(url, &order_entry_load(url, "tenth"))
+        self.loaded(url, &order_entry_load(url, TENTH))
     }
 
     /// Loads the smallest analytical database.
     pub fn load_olap(&self, engine: &str, name: &str) -> String {
         let url = self.url(engine, name);
-        let load = words("olap load --target {} --scale 0.01", &[&url]);
+        let load = words("data load olap --target {} --scale 0.01", &[&url]);
         let said = self.loaded(&url, &load).stdout;
         assert!(said.contains("scale 0.01 is loaded: 86805 rows"), "{said}");
         url
@@ -202,7 +206,7 @@ impl Workspace {
             return self.fine(load);
         };
         let engine = url.split(':').next().unwrap();
-        let made = LOADED.get(&format!("{} {engine}", load[0]), || {
+        let made = LOADED.get(&format!("{} {engine}", load[2]), || {
             let (workspace, load) = (Workspace::new(), load.join(" "));
             let original = workspace.url(engine, "original");
             let load = load.replace(url, "{}");
@@ -383,16 +387,19 @@ pub fn faults(point: &Value) -> Vec<&str> {
 
 /// True if the arguments run a plan; a resumed run has the limits that it was begun with.
 fn measures(arguments: &[&str]) -> bool {
-    let is_run = matches!(
-        arguments,
-        ["run" | "ab" | "study", ..] | ["oltp" | "olap" | "columnar", "run", ..]
-    );
+    let is_run = matches!(arguments, ["run" | "ab" | "study", ..]);
     is_run && !arguments.contains(&"--resume")
 }
 
 /// True if the arguments use the built-in library.
 fn takes_a_library(arguments: &[&str]) -> bool {
-    matches!(arguments, ["run" | "ab", ..]) && !arguments.contains(&"--library")
+    let is_plan = match arguments {
+        ["run", word, ..] => !["oltp", "olap", "columnar", "backup"].contains(word),
+        ["run" | "ab", ..] => true,
+        _ => false,
+    };
+    let names_another = |word: &&str| word.starts_with("library=") || *word == "--resume";
+    is_plan && !arguments.iter().any(names_another)
 }
 
 /// The built-in library with smaller tables, whose loading would otherwise take most of a test's time.

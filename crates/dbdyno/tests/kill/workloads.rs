@@ -73,11 +73,11 @@ const CASES: [Case; 12] = [
         2 * 9,
     ),
     case(
-        "columnar run --from postgres+local: --scale 0.01 --levels query-high --dop 1 --users 1 --queries 6 --memory 200MB",
+        "run columnar --target postgres+local: --scale 0.01 --levels query-high --dop 1 --clients 1 --queries 6 --memory 200MB",
         super::STUDY_POINTS,
     ),
     case("run m.toml --target postgres+local:", 10),
-    case("backup run --target sqlite:k.db --work-seconds 0.3", 2),
+    case("run backup --target sqlite:k.db --set work_seconds=0.3", 2),
     case(
         "study backup-half --size quick --repeat 1 --set step.backup.work_seconds=0.3 --set step.backup.warehouse_rows=tenth \
          --set step.backup.methods=[\"basebackup-null\",\"basebackup-tar\"]",

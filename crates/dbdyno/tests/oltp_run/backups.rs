@@ -25,9 +25,9 @@ fn proven_backups(target: &str, methods: &str, more: &[&str], proof: &str) -> Ve
     let workspace = Workspace::new();
     let repository = repository(&workspace);
     let repository_text = repository.to_str().unwrap();
-    let backup = ["backup", "run", "--target", target, "--methods", methods];
+    let backup = ["run", "backup", "--target", target, "--methods", methods];
     let usual = words(
-        "--warehouse-rows tenth --work-seconds 0.3 --repository {}",
+        "--set warehouse_rows=tenth --set work_seconds=0.3 --work-dir {}",
         &[repository_text],
     );
     workspace.fine(&[&backup[..], &usual[..], more].concat());
@@ -76,7 +76,7 @@ fn backups_of_postgresql_16_are_restored_and_proven() {
 #[test]
 fn backups_of_columns_are_restored_and_proven() {
     need_duckdb();
-    let options = ["--channels", "2", "--processors", "1"];
+    let options = ["--dop", "2", "--set", "processors=1"];
     let methods = "copy,export-parquet-zstd";
     let points = proven_backups("duckdb:bench.duckdb", methods, &options, "restore_proven");
     assert_eq!(points.len(), 2);
@@ -90,7 +90,7 @@ fn backups_of_columns_are_restored_and_proven() {
 #[test]
 fn a_backup_is_restored_to_a_point_in_time() {
     let target = "postgres+local:?version=15";
-    let options = ["--point-in-time", "--channels", "2"];
+    let options = ["--set", "point_in_time=true", "--dop", "2"];
     let points = proven_backups(target, "pgbackrest-lz4-64k", &options, "restored_to_point");
     let [point] = points.as_slice() else {
         panic!("one point")
@@ -105,7 +105,7 @@ fn a_backup_is_restored_to_a_point_in_time() {
 /// The tool's files become a server after log replay, statements are loaded into one, with the requested channels and concurrent users.
 #[test]
 fn backups_of_mariadb_are_restored_and_proven() {
-    let options = ["--channels", "2", "--beside", "50", "--users", "2"];
+    let options = ["--dop", "2", "--rate", "50", "--clients", "2"];
     let points = proven_backups(
         "mysql+local:",
         "mariadb-backup,mydumper-128k",
@@ -133,11 +133,11 @@ fn a_backup_that_is_killed_is_never_taken_for_whole() {
     // Its data stay, and the next server recovers them.
     let target = format!("{}?version=15", workspace.url("postgres+local", "server"));
     let options = words(
-        "backup run --target {} --methods pgbackrest-none",
+        "run backup --target {} --methods pgbackrest-none",
         &[&target],
     );
     let more = words(
-        "--warehouse-rows tenth --channels 2 --work-seconds 0.3 --repository",
+        "--set warehouse_rows=tenth --dop 2 --set work_seconds=0.3 --work-dir",
         &[],
     );
     let arguments = [&options[..], &more, &[repository.to_str().unwrap()]].concat();
@@ -174,10 +174,10 @@ fn a_backup_that_is_killed_is_never_taken_for_whole() {
 fn is_held_to_a_rate(workspace: &Workspace, target: &str) {
     const MB_PER_S: f64 = 20.0;
     let backup = words(
-        "backup run --target {} --methods basebackup-null",
+        "run backup --target {} --methods basebackup-null",
         &[target],
     );
-    let more = ["--work-seconds", "0.1", "--max-mb-per-s", "20"];
+    let more = ["--set", "work_seconds=0.1", "--set", "max_mb_per_s=20"];
     workspace.fine(&[&backup[..], &more].concat());
     let exported = workspace.export("last");
     let point = only_point(&exported);

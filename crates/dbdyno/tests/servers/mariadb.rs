@@ -67,7 +67,15 @@ fn jobs_beyond_the_connections_of_the_server_are_refused_before_the_run() {
     refuses_jobs_beyond_connections(&url(&server, "root"));
     let (workspace, url) = (Workspace::new(), url(&server, "root"));
     workspace.load_order_entry(&url);
-    let users = ["oltp", "run", "--target", &url, "--users", "1,64", "--yes"];
+    let users = [
+        "run",
+        "oltp",
+        "--target",
+        &url,
+        "--clients",
+        "1,64",
+        "--yes",
+    ];
     let ended = workspace.ends(2, &users);
     let sentence = ended.sentence();
     sentence.says_all(&["needs 65 sessions", "max_connections is 20"]);

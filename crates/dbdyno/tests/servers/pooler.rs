@@ -34,7 +34,7 @@ fn a_pool_of_sessions_leads_no_load_to_the_users_tables() {
     for ignored in ["", IGNORED] {
         let pooler = Pooler::before(&server, &format!("pool_mode = session\n{ignored}"));
         let url = pooler.url("");
-        let load = crate::common::order_entry_load(&url, "tenth");
+        let load = crate::common::order_entry_load(&url, crate::common::TENTH);
         workspace.fine(&load);
         are_whole(&server);
         let again = workspace.ends(2, &load);
@@ -43,7 +43,7 @@ fn a_pool_of_sessions_leads_no_load_to_the_users_tables() {
         assert_eq!(psql(&server, ours), "3000");
         workspace.fine(&[&load[..], &["--replace"]].concat());
         are_whole(&server);
-        workspace.fine(&["oltp", "drop", "--target", &url]);
+        workspace.fine(&["data", "drop", "oltp", "--target", &url]);
         are_whole(&server);
         let left =
             "SELECT count(*) FROM pg_tables WHERE schemaname = 'dbdyno' AND tablename = 'customer'";
@@ -60,10 +60,10 @@ fn a_pool_that_shares_sessions_makes_and_removes_nothing() {
             let pooler = Pooler::before(&server, &format!("pool_mode = {mode}\n{ignored}"));
             let url = pooler.url("");
             for arguments in [
-                &crate::common::order_entry_load(&url, "tenth")[..],
-                &["oltp", "drop", "--target", &url],
-                &["olap", "load", "--target", &url, "--scale", "0.01"],
-                &["olap", "drop", "--target", &url],
+                &crate::common::order_entry_load(&url, crate::common::TENTH)[..],
+                &["data", "drop", "oltp", "--target", &url],
+                &["data", "load", "olap", "--target", &url, "--scale", "0.01"],
+                &["data", "drop", "olap", "--target", &url],
             ] {
                 let refused = workspace.dbdyno(arguments);
                 assert_eq!(refused.status, 1, "{arguments:?} {}", refused.stderr);

@@ -27,7 +27,7 @@ fn every_command_of_the_tutorial_works() {
     let url = format!("postgres://bench@{}/bench", socket.replace('/', "%2F"));
     // Other tests keep the machine busy, which does not concern the tutorial.
     let script = format!(
-        "set -eu\ndbdyno() {{\n  case $1 in run|ab) command dbdyno \"$@\" {} --library '{}' ;; *) command dbdyno \"$@\" ;; esac\n}}\n{}",
+        "set -eu\ndbdyno() {{\n  case $1 in run|ab) command dbdyno \"$@\" {} --set 'library={}' ;; *) command dbdyno \"$@\" ;; esac\n}}\n{}",
         ON_ANY_MACHINE.join(" "),
         small_library().display(),
         commands.replace(THEIR_SERVER, &url)

@@ -29,7 +29,7 @@ const FOREIGN: &[Foreign] = &[
     Foreign::only(
         "mode",
         &["rw", "rwc"],
-        "leave it out: what a run measures is written, and sources (--from) are never written; memory is sqlite: alone",
+        "leave it out: what a run measures is written, and the database of data load columnar and data estimate is never written; memory is sqlite: alone",
     ),
     Foreign::nothing(
         "psow timeout busy_timeout connection_limit",

@@ -42,7 +42,7 @@ pub type Result<T> = std::result::Result<T, ColumnarError>;
 pub enum ColumnarError {
     #[error(transparent)]
     Target(#[from] engine::TargetError),
-    /// Unknown name in --tables or --columns.
+    /// Unknown name of a table or column.
     #[error("{0}")]
     Unknown(String),
     /// Columns whose types or values no level supports.

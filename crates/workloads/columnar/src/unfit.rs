@@ -33,7 +33,10 @@ pub(super) fn refused(
             .collect::<Vec<_>>()
             .join("; "),
         flags: (unfit.iter())
-            .map(|column| format!("-{}", column.name))
+            .map(|LeftOut { name, .. }| match name.rsplit_once('.') {
+                Some((table, column)) => format!("-{table}:{column}"),
+                None => format!("-{name}"),
+            })
             .collect::<Vec<_>>()
             .join(","),
     })

@@ -127,7 +127,6 @@ impl<'a> Study<'a> {
                 plan: Plan::parse(&workloads, &before.plan_toml, &[])?,
                 targets: lab::nodes::urls_of_run(&before)?,
                 files: locations::work_files_of(&before)?,
-                library: None,
                 seed: before.seed,
                 stated: stated(arguments.options.platform.as_deref())?,
                 host: HostOptions::of_run(&before),

@@ -13,7 +13,7 @@ use lab::Plan;
 use olap::step::OlapStep;
 
 use super::request::{StudyRequest, judged, refuse_taken};
-use crate::command::database::{lasts, open};
+use crate::command::data::database::{lasts, open};
 use crate::command::requests::RunRequest;
 use crate::command::run::Prepared;
 use crate::command::{library, print_run, resumed};

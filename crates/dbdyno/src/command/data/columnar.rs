@@ -1,4 +1,4 @@
-//! `dbdyno columnar lift`: sizes, times and proof of populated tables.
+//! `dbdyno data load columnar`: sizes, times and proof of populated tables.
 
 use std::fmt::Write;
 
@@ -10,24 +10,24 @@ use engine::source::Source;
 use serde_json::{Value, json};
 use stats::words::counted;
 
-use super::{
+use super::database::{bar, show, sound};
+use super::wanted::{
     chosen_of, error_with_status, left_out, no_sum, one_line, source_of, tables_of, texts,
 };
-use crate::arguments::columnar::LiftArguments;
-use crate::command::database::{bar, show, sound};
+use crate::arguments::data::ColumnarLoadArguments;
 use crate::command::{print, print_json};
 use crate::exit::Status;
 
 const FORMAT: u32 = 1;
 
-pub(super) fn lift(arguments: &LiftArguments) -> Result<Status> {
-    let source = source_of(&arguments.wanted)?;
+pub(super) fn load(arguments: &ColumnarLoadArguments) -> Result<Status> {
+    let source = source_of("data load columnar", &arguments.chosen)?;
     lab::signal::install();
     let options = LiftOptions {
-        chosen: chosen_of(&arguments.wanted),
-        level: arguments.level,
+        chosen: chosen_of(&arguments.chosen),
+        level: arguments.levels,
         memory_bytes: arguments.memory,
-        jobs: arguments.jobs,
+        jobs: arguments.clients,
     };
     let bar = bar(0, "tables");
     let outcome = columnar::lift(

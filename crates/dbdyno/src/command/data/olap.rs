@@ -1,8 +1,7 @@
-//! `dbdyno olap`: the analytical workload: load, run, check, drop.
+//! `dbdyno data … olap`: the database of the analytical workload.
 
 use std::fmt::Write;
-use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anyhow::Result;
 use olap::{Checked, Finding, LoadOptions, Verdict};
@@ -10,29 +9,17 @@ use serde_json::{Value, json};
 use stats::words::counted;
 
 use super::database::{bar, open, show, sound, tell};
-use super::{print, print_json};
-use crate::arguments::olap::{CheckArguments, LoadArguments};
-use crate::arguments::{DropArguments, OlapVerb};
-use crate::exit::{Status, invalid};
-
-mod run;
+use crate::arguments::data::{DropArguments, OlapCheckArguments, OlapLoadArguments};
+use crate::command::{print, print_json};
+use crate::exit::Status;
 
 const FORMAT: u32 = 1;
 
-pub fn olap(verb: &OlapVerb, archive: &Option<PathBuf>) -> Result<Status> {
-    match verb {
-        OlapVerb::Load(arguments) => load(arguments),
-        OlapVerb::Run(arguments) => run::run(arguments, archive),
-        OlapVerb::Check(arguments) => check(arguments),
-        OlapVerb::Drop(arguments) => drop_tables(arguments),
-    }
-}
-
-fn load(arguments: &LoadArguments) -> Result<Status> {
-    let (target, engine) = open(&arguments.target)?;
+pub(super) fn load(arguments: &OlapLoadArguments) -> Result<Status> {
+    let (target, engine) = open(&arguments.target.of("data load olap")?)?;
     let options = LoadOptions {
         scale: arguments.scale,
-        jobs: arguments.jobs,
+        jobs: arguments.clients,
         replace: arguments.replace,
     };
     lab::signal::install();
@@ -69,16 +56,21 @@ fn load(arguments: &LoadArguments) -> Result<Status> {
     Ok(Status::Fine)
 }
 
-fn check(arguments: &CheckArguments) -> Result<Status> {
-    let (target, engine) = open(&arguments.target)?;
-    let limit = arguments.query_limit.map(seconds).transpose()?;
+pub(super) fn check(arguments: &OlapCheckArguments) -> Result<Status> {
+    let (target, engine) = open(&arguments.target.of("data check olap")?)?;
     let queries = arguments.queries.clone().unwrap_or_default();
     let bar = bar(0, "queries");
-    let checked = olap::check(target.as_ref(), &engine, &queries, limit, &|what| {
-        if !bar.is_hidden() {
-            tell(&bar, what.to_owned());
-        }
-    });
+    let checked = olap::check(
+        target.as_ref(),
+        &engine,
+        &queries,
+        arguments.timeout,
+        &|what| {
+            if !bar.is_hidden() {
+                tell(&bar, what.to_owned());
+            }
+        },
+    );
     bar.finish_and_clear();
     let checked = checked?;
     if arguments.answers {
@@ -91,16 +83,6 @@ fn check(arguments: &CheckArguments) -> Result<Status> {
         print(&lines(&checked))?
     }
     Ok(sound(checked.is_sound()))
-}
-
-fn seconds(limit_s: f64) -> Result<Duration> {
-    if (0.001..=1e6).contains(&limit_s) {
-        Ok(Duration::from_secs_f64(limit_s))
-    } else {
-        invalid(format!(
-            "--query-limit {limit_s} is not between 0.001 and 1000000 seconds"
-        ))
-    }
 }
 
 fn name(finding: &Finding) -> String {
@@ -174,8 +156,8 @@ fn answers(checked: &Checked) -> Result<String> {
     Ok(olap::reference::stored(&answers))
 }
 
-fn drop_tables(arguments: &DropArguments) -> Result<Status> {
-    let (target, _) = open(&arguments.target)?;
+pub(super) fn drop_tables(arguments: &DropArguments) -> Result<Status> {
+    let (target, _) = open(&arguments.target.of("data drop olap")?)?;
     print(if olap::drop_all(target.as_ref())? {
         "the analytical database was dropped\n"
     } else {

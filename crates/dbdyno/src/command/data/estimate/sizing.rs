@@ -12,14 +12,14 @@ use stats::Interval;
 use verdict::cores::saved_in_all;
 use verdict::price::{Origin, PriceList, Saved, saved_by_cores};
 
-use crate::arguments::columnar::SizeArguments;
+use crate::arguments::data::EstimateArguments;
 use crate::exit::InvalidInput;
 
 /// The reference whose tables 1 and 2 have published factors.
 const REFERENCE: &str = "dl580-inmemory";
 
 pub struct Sizing<'a> {
-    arguments: &'a SizeArguments,
+    arguments: &'a EstimateArguments,
     /// Factors of all tables together, by level.
     here: Vec<(Level, Option<Interval>)>,
     published: Vec<Published>,
@@ -30,7 +30,7 @@ pub struct Sizing<'a> {
 
 impl<'a> Sizing<'a> {
     pub fn new(
-        arguments: &'a SizeArguments,
+        arguments: &'a EstimateArguments,
         sizes: &Sizes,
         levels: &[Level],
         cores: Option<Cores>,

@@ -1,48 +1,37 @@
-//! `dbdyno oltp`: the order-entry workload: load, run, check, restore, reconcile, drop.
+//! `dbdyno data … oltp`: the order-entry database.
 
 use std::fmt::Write;
-use std::path::PathBuf;
+use std::path::Path;
 use std::time::Instant;
 
 use anyhow::Result;
 use engine::Cooled;
-use oltp::{Checked, Finding, LoadOptions, Verdict, WarehouseRows, Way};
+use lab::Setting;
+use oltp::step::{Check, OltpStep};
+use oltp::{Checked, Finding, LoadOptions, Verdict, Way};
 use serde_json::{Value, json};
 
 use super::database::{bar, open, show, sound};
-use super::{print, print_json};
-use crate::arguments::{
-    CheckArguments, DropArguments, LoadArguments, OltpVerb, ReconcileArguments, RestoreArguments,
-    Rows,
+use crate::arguments::SecretText;
+use crate::arguments::data::{
+    DropArguments, OltpCheckArguments, OltpLoadArguments, OltpRestoreArguments,
 };
-use crate::exit::Status;
+use crate::command::plan_text::table;
+use crate::command::{print, print_json};
+use crate::exit::{Status, invalid};
 
 const FORMAT: u32 = 1;
 
-mod users;
-
-pub fn oltp(verb: &OltpVerb, archive: &Option<PathBuf>) -> Result<Status> {
-    match verb {
-        OltpVerb::Load(arguments) => load(arguments),
-        OltpVerb::Run(arguments) => users::run(arguments, archive),
-        OltpVerb::Check(arguments) => check(arguments),
-        OltpVerb::Restore(arguments) => restore(arguments),
-        OltpVerb::Reconcile(arguments) => reconcile(arguments),
-        OltpVerb::Drop(arguments) => drop_tables(arguments),
-    }
-}
-
-fn load(arguments: &LoadArguments) -> Result<Status> {
-    let (target, engine) = open(&arguments.target)?;
+pub(super) fn load(arguments: &OltpLoadArguments) -> Result<Status> {
+    let keys = ["foreign_keys", "warehouse_rows"];
+    let step = step_of("load", &keys, &arguments.settings)?;
+    let (target, engine) = open(&arguments.target.of("data load oltp")?)?;
     let options = LoadOptions {
         warehouses: arguments.warehouses,
-        rows: match arguments.warehouse_rows {
-            Rows::Full => WarehouseRows::Full,
-            Rows::Tenth => WarehouseRows::Tenth,
-        },
-        jobs: arguments.jobs,
+        rows: step.warehouse_rows.unwrap_or_default(),
+        jobs: arguments.clients,
         seed: arguments.seed,
-        foreign_keys: arguments.foreign_keys,
+        foreign_keys: step.foreign_keys,
         replace: arguments.replace,
     };
     lab::signal::install();
@@ -73,15 +62,49 @@ fn load(arguments: &LoadArguments) -> Result<Status> {
     Ok(Status::Fine)
 }
 
-fn check(arguments: &CheckArguments) -> Result<Status> {
-    let (target, engine) = open(&arguments.target)?;
-    let checked = oltp::check(target.as_ref(), &engine, arguments.light)?;
+/// The settings of one command as a step of a plan, which checks their values.
+fn step_of(action: &str, keys: &[&str], settings: &[String]) -> Result<OltpStep> {
+    let mut given = table([("do", Some(action.into()))]);
+    for text in settings {
+        let Setting { key, value } = Setting::parse(text)?;
+        if !keys.contains(&key.as_str()) {
+            return invalid(format!(
+                "data {action} oltp has no key \"{key}\" for --set{}; it takes {}",
+                archive::nearest(&key, keys),
+                keys.join(" and ")
+            ));
+        }
+        given.insert(key, value);
+    }
+    let step = toml::Value::Table(given).try_into();
+    step.or_else(|error: toml::de::Error| invalid(format!("--set: {}", error.message())))
+}
+
+pub(super) fn check(arguments: &OltpCheckArguments) -> Result<Status> {
+    let target = arguments.target.of("data check oltp")?;
+    if let Some(journal) = &arguments.journal {
+        return check_journal(&target, journal);
+    }
+    let step = step_of("check", &["check"], &arguments.settings)?;
+    if step.check == Check::None {
+        return invalid("check=none leaves nothing to check; type check=light or check=full");
+    }
+    let (target, engine) = open(&target)?;
+    let checked = oltp::check(target.as_ref(), &engine, step.check == Check::Light)?;
     if arguments.format.is_json() {
         print_json(&format!("{:#}\n", document(&checked, &target.record().url)))?
     } else {
         print(&lines(&checked))?
     }
     Ok(sound(checked.is_sound()))
+}
+
+/// Checks the database against a log of acknowledged transactions.
+fn check_journal(target: &SecretText, journal: &Path) -> Result<Status> {
+    let (target, _) = open(target)?;
+    let found = oltp::reconcile(target.as_ref(), journal)?;
+    print(&format!("{}\n", found.remark(None)))?;
+    Ok(sound(found.is_sound()))
 }
 
 fn lines(checked: &Checked) -> String {
@@ -157,14 +180,20 @@ fn document(checked: &Checked, url: &str) -> Value {
     })
 }
 
-fn restore(arguments: &RestoreArguments) -> Result<Status> {
-    let (target, engine) = open(&arguments.target)?;
+pub(super) fn restore(arguments: &OltpRestoreArguments) -> Result<Status> {
+    let (target, engine) = open(&arguments.target.of("data restore oltp")?)?;
     lab::signal::install();
     let stop = lab::signal::stop_flag();
     let bar = bar(0, "warehouses");
-    let outcome = oltp::restore(target.as_ref(), &engine, arguments.jobs, stop, &|event| {
-        show(&bar, event, "warehouses");
-    });
+    let outcome = oltp::restore(
+        target.as_ref(),
+        &engine,
+        arguments.clients,
+        stop,
+        &|event| {
+            show(&bar, event, "warehouses");
+        },
+    );
     bar.finish_and_clear();
     let restored = outcome?;
     let way = match &restored.way {
@@ -190,15 +219,8 @@ fn restore(arguments: &RestoreArguments) -> Result<Status> {
     Ok(Status::Fine)
 }
 
-fn reconcile(arguments: &ReconcileArguments) -> Result<Status> {
-    let (target, _) = open(&arguments.target)?;
-    let found = oltp::reconcile(target.as_ref(), &arguments.journal)?;
-    print(&format!("{}\n", found.remark(None)))?;
-    Ok(sound(found.is_sound()))
-}
-
-fn drop_tables(arguments: &DropArguments) -> Result<Status> {
-    let (target, engine) = open(&arguments.target)?;
+pub(super) fn drop_tables(arguments: &DropArguments) -> Result<Status> {
+    let (target, engine) = open(&arguments.target.of("data drop oltp")?)?;
     print(if oltp::drop_all(target.as_ref(), &engine)? {
         "the order-entry database was dropped\n"
     } else {

@@ -1,4 +1,4 @@
-//! `dbdyno columnar size`: a prediction of the in-memory sizes from a sample.
+//! `dbdyno data estimate`: a prediction of the in-memory sizes from a sample.
 
 mod sizing;
 
@@ -12,11 +12,11 @@ use engine::source::Source;
 use serde_json::{Value, json};
 use stats::Interval;
 
-use super::{
+use super::database::{bar, show};
+use super::wanted::{
     chosen_of, error_with_status, left_out, no_sum, one_line, source_of, tables_of, texts,
 };
-use crate::arguments::columnar::SizeArguments;
-use crate::command::database::{bar, show};
+use crate::arguments::data::EstimateArguments;
 use crate::command::{print, print_json};
 use crate::exit::Status;
 use sizing::{Sizing, interval};
@@ -26,18 +26,22 @@ const FORMAT: u32 = 1;
 /// Pieces of a table listed in the text; the JSON lists all.
 const PIECES_SHOWN: usize = 6;
 
-pub(super) fn size(arguments: &SizeArguments) -> Result<Status> {
+pub(super) fn estimate(arguments: &EstimateArguments) -> Result<Status> {
     // Errors in the file are reported before the sample is read.
     let prices = arguments
         .prices
         .as_deref()
         .map(PriceList::load)
         .transpose()?;
-    let source = source_of(&arguments.wanted)?;
+    let source = source_of("data estimate", &arguments.chosen)?;
+    let levels = match arguments.levels.as_slice() {
+        [] => Level::ALL.to_vec(),
+        some => some.to_vec(),
+    };
     let options = SizeOptions {
-        chosen: chosen_of(&arguments.wanted),
-        levels: arguments.level.levels(),
-        budget: arguments.budget,
+        chosen: chosen_of(&arguments.chosen),
+        levels,
+        budget: arguments.size,
         seed: arguments.seed,
     };
     lab::signal::install();
@@ -50,7 +54,7 @@ pub(super) fn size(arguments: &SizeArguments) -> Result<Status> {
     );
     bar.finish_and_clear();
     let sizes = outcome.map_err(error_with_status)?;
-    let in_order = !arguments.wanted.tables.is_empty();
+    let in_order = !arguments.chosen.tables.is_empty();
     let fits: Vec<Fit> = (arguments.memory.iter())
         .flat_map(|memory| {
             let of = |level: &Level| fit(&sizes.tables, *level, *memory, in_order);
@@ -58,8 +62,8 @@ pub(super) fn size(arguments: &SizeArguments) -> Result<Status> {
         })
         .collect();
     let cores = arguments
-        .users
-        .zip(arguments.threads)
+        .clients
+        .zip(arguments.dop)
         .map(|(u, t)| cores(u, t));
     let sizing = Sizing::new(arguments, &sizes, &options.levels, cores, prices)?;
     let answer = Answer {
@@ -81,7 +85,7 @@ pub(super) fn size(arguments: &SizeArguments) -> Result<Status> {
 
 struct Answer<'a> {
     source: &'a dyn Source,
-    arguments: &'a SizeArguments,
+    arguments: &'a EstimateArguments,
     options: &'a SizeOptions,
     sizes: &'a Sizes,
     fits: &'a [Fit],
@@ -186,7 +190,7 @@ impl Answer<'_> {
 
     fn put_fits(&self, text: &mut String) {
         if let Some(memory) = self.arguments.memory {
-            let rule = if self.arguments.wanted.tables.is_empty() {
+            let rule = if self.arguments.chosen.tables.is_empty() {
                 "first those that save the most disk space per byte of memory"
             } else {
                 "in the order of --tables"

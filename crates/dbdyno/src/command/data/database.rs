@@ -13,7 +13,7 @@ use crate::console::{printable, say, takes_colour};
 use crate::exit::{Status, invalid};
 
 /// The target of a URL, and the name of its engine.
-pub(super) fn open(text: &SecretText) -> Result<(Arc<dyn Target>, String)> {
+pub(in crate::command) fn open(text: &SecretText) -> Result<(Arc<dyn Target>, String)> {
     let url = text.url()?;
     let engine = engines::find(&url)?;
     if !lasts(&url)? {
@@ -29,7 +29,7 @@ pub(super) fn open(text: &SecretText) -> Result<(Arc<dyn Target>, String)> {
 }
 
 /// True for a database that outlives its process.
-pub(super) fn lasts(url: &TargetUrl) -> Result<bool> {
+pub(in crate::command) fn lasts(url: &TargetUrl) -> Result<bool> {
     Ok(engines::find(url)?.reach() == Reach::Network || engines::file(url).is_some())
 }
 
