@@ -6,6 +6,7 @@ pub mod check;
 pub mod compare;
 pub mod data;
 pub mod docs;
+mod ending;
 pub mod list;
 pub mod observe;
 mod plan_text;
@@ -30,7 +31,7 @@ use lab::{HostOptions, Plan, Registry, Setting};
 use terminal_size::{Width, terminal_size_of};
 use workload::Library;
 
-use crate::arguments::{Judging, ServerHost};
+use crate::arguments::ServerHost;
 use crate::console::{JsonForTerminal, Output, printable, takes_colour};
 use crate::event_outputs::Watched;
 use crate::locations;
@@ -109,11 +110,6 @@ fn print_coloured(text: &str) -> Result<()> {
     }
 }
 
-fn print_run(run: &Run) -> Result<()> {
-    let columns = terminal_columns();
-    print_coloured(&::report::terminal(run, &[], columns, wants_colour()))
-}
-
 fn print_json(text: &str) -> Result<()> {
     print_json_with(|out| out.write_all(text.as_bytes()))
 }
@@ -131,30 +127,43 @@ fn print_with(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()
     }
 }
 
+fn print_run(run: &Run) -> Result<()> {
+    let columns = terminal_columns();
+    print_coloured(&::report::terminal(run, &[], columns, wants_colour()))
+}
+
 /// The amount of detail in results on the terminal.
-fn shown(judging: &Judging) -> ::report::Shown {
+fn shown(full: bool) -> ::report::Shown {
     ::report::Shown {
         width: terminal_columns(),
         colour: wants_colour(),
-        all: judging.all,
+        all: full,
     }
 }
 
 /// Sends a verdict to watchers, without colours and for a terminal of usual width.
-fn tell(watched: &Watched, judging: &Judging, render: impl Fn(::report::Shown) -> String) {
+fn tell(watched: &Watched, render: impl Fn(::report::Shown) -> String) {
     watched.tell(|| StreamEvent::Verdict {
         text: render(::report::Shown {
             width: 100,
-            colour: false,
-            all: judging.all,
+            ..::report::Shown::default()
         }),
     });
 }
 
 /// Columns of the terminal on standard output; without one, enough for a whole row.
 fn terminal_columns() -> usize {
+    columns().unwrap_or(120)
+}
+
+/// Columns for lines that are shortened: without a terminal, none is.
+fn summary_columns() -> usize {
+    columns().unwrap_or(usize::MAX)
+}
+
+fn columns() -> Option<usize> {
     let from_environment = std::env::var("COLUMNS").ok().and_then(|c| c.parse().ok());
-    from_environment.or_else(window_columns).unwrap_or(120)
+    from_environment.or_else(window_columns)
 }
 
 fn window_columns() -> Option<usize> {

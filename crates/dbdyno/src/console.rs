@@ -4,11 +4,15 @@ use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use terminal_size::{Width, terminal_size_of};
+
 use crate::command_line::without_secrets;
 
+/// Indentation of the further lines of a sentence.
+const INDENT: usize = 2;
 const REPLACED: char = '\u{fffd}';
 
-/// Prints `text` as one line without control characters and typed passwords. A closed reader is no error, so that `eprintln!`, which would
+/// Prints `text` as one line, on a terminal broken between words, without control characters and typed passwords. A closed reader is no error, so that `eprintln!`, which would
 /// panic, is not used.
 pub fn say(text: &str) {
     let parts: Vec<&str> = text
@@ -17,7 +21,18 @@ pub fn say(text: &str) {
         .filter(|part| !part.is_empty())
         .collect();
     let line = without_secrets(&parts.join(" "));
-    let _ = io::stderr().write_all(format!("{}\n", printable(&line)).as_bytes());
+    let line = printable(&line);
+    let line = match terminal_columns() {
+        Some(columns) => Cow::Owned(report::wrap(&line, columns, INDENT)),
+        None => line,
+    };
+    let _ = io::stderr().write_all(format!("{line}\n").as_bytes());
+}
+
+/// Columns of the terminal on standard error; `None` if it is none, so that a line stays one line.
+pub fn terminal_columns() -> Option<usize> {
+    let (Width(columns), _) = terminal_size_of(io::stderr())?;
+    Some(usize::from(columns)).filter(|columns| *columns > 0)
 }
 
 /// True if standard output carries only a page or a file.

@@ -6,6 +6,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
+use tempfile::NamedTempFile;
 
 use crate::console::{leave_output_to_page, say};
 
@@ -36,12 +37,25 @@ pub fn write(path: &Path, text: &str, what: &str, option: &str) -> Result<()> {
         Destination::Through => write_through(path, text),
         Destination::Refused(reason) => bail!("{reason}"),
     };
-    write().with_context(|| {
-        format!(
-            "the {what} {} cannot be written; choose another file with {option}",
-            path.display()
-        )
-    })
+    write().with_context(|| cannot(path, what, option))
+}
+
+/// Refuses a path that [`write()`] cannot write to, before a measurement; changes nothing.
+pub fn check(path: &Path, what: &str, option: &str) -> Result<()> {
+    if is_standard_output(path) {
+        return Ok(());
+    }
+    let check = || match destination(path)? {
+        Destination::File => temporary(path).map(drop),
+        Destination::Through => check_through(path),
+        Destination::Refused(reason) => bail!("{reason}"),
+    };
+    check().with_context(|| cannot(path, what, option))
+}
+
+fn cannot(path: &Path, what: &str, option: &str) -> String {
+    let path = path.display();
+    format!("the {what} {path} cannot be written; choose another file with {option}")
 }
 
 /// Writes like [`write()`], and reports the file on standard error unless it is standard output.
@@ -127,38 +141,55 @@ fn place_of(mode: u32) -> Destination {
     }
 }
 
-fn replace(path: &Path, text: &str) -> Result<()> {
+/// A new file that takes the place of an old one, unless that is a database.
+fn temporary(path: &Path) -> Result<NamedTempFile> {
     match File::open(path) {
         Ok(mut there) => refuse_database(&mut there)?,
         Err(error) if error.kind() == ErrorKind::NotFound => (),
         Err(error) => return Err(error.into()),
     }
-    let directory = match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    };
-    let mut file = tempfile::Builder::new()
+    let file = tempfile::Builder::new()
         .prefix(".dbdyno-output-")
         // A temporary file is private to its user, but this one is for others.
         .permissions(Permissions::from_mode(0o644))
-        .tempfile_in(directory)?;
+        .tempfile_in(directory_of(path))?;
+    Ok(file)
+}
+
+fn directory_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
+}
+
+fn replace(path: &Path, text: &str) -> Result<()> {
+    let mut file = temporary(path)?;
     file.write_all(text.as_bytes())?;
     // After a crash the name must not refer to an empty file.
     file.as_file().sync_all()?;
     file.persist(path)?;
-    File::open(directory)?.sync_all()?;
+    File::open(directory_of(path))?.sync_all()?;
     Ok(())
 }
 
-fn write_through(path: &Path, text: &str) -> Result<()> {
-    // A link's target is examined before it is opened, because opening a device may have an effect.
+/// Examines the target of a link before it is opened, because opening a device may have an effect.
+fn check_through(path: &Path) -> Result<()> {
     let found = path.metadata().context("it is a dangling symbolic link")?;
     if let Destination::Refused(reason) = place_of(found.mode()) {
         bail!("{reason}");
     }
+    if found.is_file() {
+        refuse_database(&mut File::open(path)?)?;
+        OpenOptions::new().write(true).open(path)?;
+    }
+    Ok(())
+}
+
+fn write_through(path: &Path, text: &str) -> Result<()> {
+    check_through(path)?;
     let mut there = OpenOptions::new().write(true).open(path)?;
     if there.metadata()?.is_file() {
-        refuse_database(&mut File::open(path)?)?;
         there.set_len(0)?;
         there.write_all(text.as_bytes())?;
         return Ok(there.sync_all()?);

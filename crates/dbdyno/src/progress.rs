@@ -7,13 +7,16 @@ use std::time::{Duration, Instant, SystemTime};
 
 use archive::stream::{PointHead, PointResult, StreamEvent};
 use archive::{Arranged, Point, PointKey, Remark, RightsMissing};
-use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use lab::Observer;
 use load::Progress;
+use report::number;
 
-use crate::console::{printable, say, takes_colour};
+use crate::console::{printable, say, takes_escapes, terminal_columns};
 use crate::event_outputs::Watched;
 
+/// Narrower terminals have no room for a bar.
+const BAR_FROM_COLUMNS: usize = 72;
 const REFRESH: Duration = Duration::from_millis(250);
 
 /// Display of a run: a bar on a terminal, or a line per point.
@@ -42,9 +45,9 @@ struct Current {
 
 impl Screen {
     pub fn new() -> Self {
-        let on_terminal = takes_colour(&std::io::stderr()) && !crate::log::is_shown();
+        let on_terminal = takes_escapes(&std::io::stderr()) && !crate::log::is_shown();
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
-        bar.set_style(style());
+        bar.set_style(style(terminal_columns()));
         Self {
             bar,
             on_terminal,
@@ -149,17 +152,35 @@ impl Screen {
     }
 }
 
-fn style() -> ProgressStyle {
-    ProgressStyle::with_template("{elapsed_precise} {bar:24} {pos}/{len}{left} · {wide_msg}")
+/// Done and all, time left, and the current point, with a bar where there is room.
+fn style(columns: Option<usize>) -> ProgressStyle {
+    let bar = columns.map_or("", |columns| {
+        if columns < BAR_FROM_COLUMNS {
+            ""
+        } else {
+            "{bar:12} "
+        }
+    });
+    ProgressStyle::with_template(&format!("{bar}{{pos}}/{{len}}{{left}} · {{wide_msg}}"))
         .unwrap_or_else(|_| ProgressStyle::default_bar())
         .with_key(
             "left",
             |state: &ProgressState, out: &mut dyn std::fmt::Write| {
                 let left = left(state.pos(), state.len(), state.elapsed());
                 // A lost line of progress does no harm.
-                let _ = left.map(|left| write!(out, " · about {} left", HumanDuration(left)));
+                let _ = left.map(|left| write!(out, " · {} left", short(left)));
             },
         )
+}
+
+/// "40 s", "12 min", "2 h 5 min".
+fn short(time: Duration) -> String {
+    let seconds = time.as_secs();
+    match seconds {
+        ..60 => format!("{seconds} s"),
+        60..3600 => format!("{} min", seconds.div_ceil(60)),
+        _ => format!("{} h {} min", seconds / 3600, seconds % 3600 / 60),
+    }
 }
 
 /// Remaining time at the current pace; unknown before the first point.
@@ -172,12 +193,12 @@ impl Current {
     fn message(&self) -> String {
         let operations = self.progress.operations();
         if operations == 0 {
-            return format!("{} · preparing", self.text);
+            return format!("prepare {}", self.text);
         }
         // The rate counts from the first observed operation, because preparation comes first.
         let elapsed_s = self.begun.elapsed().as_secs_f64().max(1e-3);
         let rate = operations as f64 / elapsed_s;
-        format!("{} · {operations} operations, {rate:.0}/s", self.text)
+        format!("{}/s {}", number::figure(rate), self.text)
     }
 }
 
@@ -207,6 +228,7 @@ impl Observer for Screen {
         }
         self.bar.set_length(todo as u64);
         if self.on_terminal {
+            self.bar.set_draw_target(ProgressDrawTarget::stderr());
             self.start_ticker();
         }
     }
@@ -252,7 +274,7 @@ impl Observer for Screen {
             })
         });
         let parallelism = report::parallelism(key);
-        let text = format!("{target} {} {title}, {parallelism}", key.test);
+        let text = format!("{target} {title}, {parallelism}");
         let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
         *current = Some(Current {
             target: target.to_owned(),
@@ -273,7 +295,10 @@ impl Observer for Screen {
             let target = current.as_ref().map_or("", |c| c.target.as_str());
             report::point_line(target, point)
         };
-        self.bar.suspend(|| say(&line));
+        // The line on a terminal shows the point while it is measured.
+        if !self.on_terminal {
+            say(&line);
+        }
         if let Some(warning) = self.clock_warning(point) {
             self.bar.suspend(|| say(&warning));
         }

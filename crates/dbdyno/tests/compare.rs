@@ -72,7 +72,7 @@ fn a_study_is_measured_in_the_drawn_order_and_ends_in_a_verdict() {
     let later = workspace.fine("compare jobs-a jobs-b --format json");
     assert_eq!(later.json(), compared);
     what_the_change_costs(&workspace);
-    let text = workspace.fine("compare jobs-a jobs-b --all").stdout;
+    let text = workspace.fine("compare jobs-a jobs-b --full").stdout;
     assert!(text.contains("6 pairs, measured alternately"), "{text}");
 }
 

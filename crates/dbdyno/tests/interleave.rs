@@ -212,7 +212,10 @@ fn a_pair_of_running_servers_carries_no_verdict() {
     let (one, other, workspace) = (postgres::server(""), postgres::server(""), Workspace::new());
     let plan = plan(&workspace, "SELECT 1");
     let other = format!("target={}", postgres::url(&other, "dbdyno"));
-    let how = words("--interleave 100ms --repeat 6 --b {} --yes", &[&other]);
+    let how = words(
+        "--interleave 100ms --repeat 6 --b {} --yes --full",
+        &[&other],
+    );
     let url = postgres::url(&one, "dbdyno");
     let said = workspace
         .fine(&[&["ab", &plan, "--target", &url], &how[..]].concat())
@@ -265,7 +268,7 @@ fn blocks_report_the_gain_of_slices_or_why_there_are_none() {
         ),
     ] {
         let ended = workspace.fine(&[
-            "ab", plan, "--target", &file, "--b", own, "--repeat", "1", "--yes",
+            "ab", plan, "--target", &file, "--b", own, "--repeat", "1", "--yes", "--full",
         ]);
         let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
         for text in [one_line(&ended.stderr), one_line(&ended.stdout)] {

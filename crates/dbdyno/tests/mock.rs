@@ -121,7 +121,7 @@ fn the_mock_is_listed_but_never_measured_unasked() {
 #[test]
 fn a_capability_that_the_mock_lacks_is_missing_with_its_reason() {
     let workspace = Workspace::new();
-    let printed = workspace.fine("run smoke --target mock:").stdout;
+    let printed = workspace.fine("run smoke --target mock: --full").stdout;
     printed.says_all(&[
         "T611 In-memory SQL, primary key access mock is not a database and has no tables",
         "T132 Integer processing                the library has no SQL of this test for mock",
@@ -137,7 +137,7 @@ fn two_paces_are_set_against_each_other() {
     );
     let study = workspace.fine(&words(
         "ab {} --set {} --target mock:?service_us=100 --b target.slow_down_pct=5 --set \
-        step.seconds=0.1 --yes --repeat 3 --name paces",
+        step.seconds=0.1 --yes --repeat 3 --name paces --full",
         &[&plan, &library],
     ));
     study.stdout.says("T900@1.response_us_p50");

@@ -28,7 +28,7 @@ fn the_example_is_measured_on_an_embedded_engine_and_on_a_server() {
     let plan = plan(&workspace, &example());
     let sqlite = workspace.url("sqlite", "bench.db");
     let arguments = words(
-        "run {} --target {} --target postgres+local:?fsync=off",
+        "run {} --target {} --target postgres+local:?fsync=off --full",
         &[&plan, &sqlite],
     );
     let ended = workspace.fine(&arguments);
@@ -71,7 +71,7 @@ fn a_wrong_number_of_rows_makes_the_point_invalid() {
     let text = example().replacen("rows = 1", "rows = 2", 1);
     let plan = plan(&workspace, &text);
     let url = workspace.url("sqlite", "bench.db");
-    let ended = workspace.ends(3, &["run", &plan, "--target", &url]);
+    let ended = workspace.ends(3, &["run", &plan, "--target", &url, "--full"]);
     ended.stdout.says("returned or changed 1 rows instead of 2");
 }
 

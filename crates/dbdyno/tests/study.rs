@@ -38,7 +38,10 @@ fn a_change_made_by_a_command_lies_between_two_runs_of_one_plan() {
     let workspace = Workspace::new();
     let url = workspace.url("sqlite", "bench.db");
     let hook = "echo hook; echo $DBDYNO_STUDY >> changed";
-    let ended = workspace.fine(&study(&url, &["--change-cmd", hook, "-o", "page.html"]));
+    let ended = workspace.fine(&study(
+        &url,
+        &["--change-cmd", hook, "-o", "page.html", "--full"],
+    ));
     let changed = workspace.text("changed");
     assert_eq!(changed, "disk\n");
     // Output of the hook is no result.
@@ -189,7 +192,7 @@ fn a_study_of_several_runs_is_one_page_and_goes_on_where_it_ended() {
     let url = workspace.url("sqlite", "im.db");
     let begun = [
         &[
-            "study", "inmemory", "--name", "im", "-o", "im.html", "--target", &url,
+            "study", "inmemory", "--name", "im", "-o", "im.html", "--full", "--target", &url,
         ][..],
         &little,
     ]
@@ -235,7 +238,7 @@ fn half_the_memory_is_measured_against_all_of_it() {
         &[],
     );
     let study = ["study", "memory-queries", "--name", "m", "--target", &url];
-    let ended = workspace.fine(&[&study[..], &little, &["-o", "m.html"]].concat());
+    let ended = workspace.fine(&[&study[..], &little, &["-o", "m.html", "--full"]].concat());
     assert!(ended.stdout.contains("cache_mb"), "{}", ended.stdout);
     let settings =
         ["m-a", "m-b"].map(|label| workspace.export(label)["run"]["study"]["settings"].clone());
@@ -276,6 +279,7 @@ fn a_published_protocol_is_repeated_with_its_flaws() {
         "quick",
         "-o",
         "m.html",
+        "--full",
     ];
     let ended = workspace.fine(&[&study[..], &published, &little].concat());
     let once = "each value is measured once";

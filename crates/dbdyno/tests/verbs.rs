@@ -17,7 +17,7 @@ const STORAGE: &str = "name = \"storage\"\n[[step]]\nuse = \"library\"\n\
 #[test]
 fn a_run_is_measured_listed_exported_and_reported() {
     let workspace = Workspace::new();
-    let first = workspace.measure(TINY, "--name before --seed 7");
+    let first = workspace.measure(TINY, "--name before --seed 7 --full");
     assert!(first.stdout.contains("Scorecard"), "{}", first.stdout);
     first.stderr.says("run before: 1 of 1 points to measure");
     workspace.measure(TINY, "--repeat 2 --set step.1.jobs=[1,2]");

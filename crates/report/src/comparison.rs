@@ -165,6 +165,21 @@ pub(crate) fn arranged_words(compared: &Comparison) -> Option<String> {
     Some(arrangement(compared.arranged.as_ref()?, settings))
 }
 
+/// The way to a verdict, if the design carries none.
+pub fn toward_a_verdict(compared: &Comparison) -> Option<&'static str> {
+    match compared.design {
+        Design::Sequential { trusted: false } => Some(
+            "For a verdict, measure both configurations with `dbdyno ab`; or pass --trust-sequential if you know that \
+             nothing else changed.",
+        ),
+        Design::PairedInstances => Some(
+            "For a verdict, let dbdyno start the servers (--target postgres+local: or mysql+local:, with target.KEY=VALUE): it \
+             makes new ones for each pair.",
+        ),
+        _ => None,
+    }
+}
+
 /// How the pairs were measured, without a full stop.
 pub fn pairs_words(compared: &Comparison) -> String {
     let pairs = compared.repetitions.0;

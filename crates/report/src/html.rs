@@ -1,10 +1,10 @@
 //! The report as one self-contained HTML file: static tables and SVG, no script, nothing fetched.
 
-mod alternatives;
+pub(crate) mod alternatives;
 mod backup;
 mod before_after;
 mod charts;
-mod columnar;
+pub(crate) mod columnar;
 mod columns;
 mod customer;
 mod data;
@@ -14,9 +14,9 @@ mod differences;
 mod events;
 mod facts;
 mod figure;
-mod first;
+pub(crate) mod first;
 mod fleet;
-mod forest;
+pub(crate) mod forest;
 mod fragment;
 mod held_back;
 mod inventory;
@@ -26,7 +26,7 @@ mod load;
 mod machine;
 mod method;
 mod network;
-mod observed;
+pub(crate) mod observed;
 mod options;
 mod price;
 mod published;
@@ -34,16 +34,16 @@ mod queries;
 mod ramp;
 mod rounds;
 mod scaling;
-mod screening;
+pub(crate) mod screening;
 mod section;
 mod series;
 mod sides;
-mod sweep;
+pub(crate) mod sweep;
 mod test;
 mod timeline;
 mod times;
 mod transactions;
-mod verdict;
+pub(crate) mod verdict;
 
 pub use fleet::fleet;
 pub use options::HtmlOptions;
@@ -64,8 +64,9 @@ pub fn html(run: &Run, against: &[Against<'_>], options: &HtmlOptions) -> String
     let groups = level::tests(run, scorecard::rank);
     // The sides of a study with more than two form one result instead of separate comparisons.
     let (sides, against) = &divide(run, against);
-    let (screening, effects) = screening::view(run, of(sides, Kind::Screening), options);
-    let (alternatives, order) = alternatives::view(run, of(sides, Kind::Alternatives), options);
+    let (screening, effects) = screening::view(run, of_kind(sides, Kind::Screening), options);
+    let (alternatives, order) =
+        alternatives::view(run, of_kind(sides, Kind::Alternatives), options);
     let components = SECTIONS
         .into_iter()
         .map(|section| ComponentView {
@@ -136,18 +137,13 @@ pub fn html(run: &Run, against: &[Against<'_>], options: &HtmlOptions) -> String
         .expect("the template writes plain values into a String, which cannot fail")
 }
 
-/// Sentences for the end of a terminal's output that answer the question of the run's study.
-pub fn answer(run: &Run, against: &[Against<'_>], options: &HtmlOptions) -> Vec<String> {
-    let mut said = columnar::answer(run, against);
-    for outcome in forest::view(run, against, options).outcomes {
-        said.push(format!("{}: {}.", outcome.question, outcome.tally));
-        said.extend(outcome.said);
-    }
-    said
+/// Identifies the run of a page.
+pub fn run_mark(run: &Run) -> String {
+    format!("{} {}", run.id, run.started_at)
 }
 
 /// The other sides of a run's study with more than two sides, and the remaining comparisons.
-fn divide<'a>(run: &Run, against: &[Against<'a>]) -> (Vec<&'a Run>, Vec<Against<'a>>) {
+pub(crate) fn divide<'a>(run: &Run, against: &[Against<'a>]) -> (Vec<&'a Run>, Vec<Against<'a>>) {
     let mut sides = Vec::new();
     let mut others = Vec::new();
     for other in against {
@@ -160,7 +156,7 @@ fn divide<'a>(run: &Run, against: &[Against<'a>]) -> (Vec<&'a Run>, Vec<Against<
 }
 
 /// The sides if all of them are of this kind.
-fn of<'s, 'r>(sides: &'s [&'r Run], kind: Kind) -> &'s [&'r Run] {
+pub(crate) fn of_kind<'s, 'r>(sides: &'s [&'r Run], kind: Kind) -> &'s [&'r Run] {
     if sides.iter().any(|side| Kind::of(side) == Some(kind)) {
         sides
     } else {

@@ -3,6 +3,7 @@
 //! Everything is rendered from [`archive::Run`] and [`archive::reference::Reference`], never from a
 //! live object, so any archive can be rendered without a database.
 //!
+//! * [`ending()`]: about ten lines for the end of a measurement.
 //! * [`fleet_page()`]: many systems before and after, as one page.
 //! * [`mod@grade`]: how far the figures of a run may be used, with the reasons.
 //! * [`html()`]: one self-contained page.
@@ -20,6 +21,7 @@ mod comparison;
 mod cores;
 mod delivered;
 mod devices;
+mod ending;
 mod fleet;
 pub mod grade;
 mod held_back;
@@ -46,14 +48,16 @@ mod users;
 pub use arrangement::arrangement;
 pub use comparison::{
     Shown, alternatives, chances, comparison, design_words, ended, in_rounds, length, look,
-    looks_words, planned, ramps, screening, shifts,
+    looks_words, planned, ramps, screening, shifts, toward_a_verdict,
 };
 pub use cores::{CORES_BEFORE_CLOCK, saved as saved_words};
+pub use ending::ending;
 pub use fleet::text as fleet_text;
 pub use grade::grade;
-pub use html::{HtmlOptions, answer, fleet as fleet_page, html};
+pub use html::{HtmlOptions, fleet as fleet_page, html, run_mark};
 pub use prices::{Prices, prices};
 pub use published::published;
 pub use scorecard::{Against, Scorecard};
 pub use summary::{Summary, summary};
+pub use terminal::table::wrap;
 pub use terminal::{parallelism, point_line, terminal};

@@ -38,11 +38,12 @@ impl MainFigure<'_> {
         Some((high - middle).max(middle - low) / middle * 100.0)
     }
 
-    /// A percentile of its response times, µs. An operation of a storage test is a batch of I/Os, and its time not theirs.
+    /// A percentile of its response times, µs. A time of a processor test covers many operations, that of a storage test a batch of I/Os.
     pub fn latency(&self, percentile: &str) -> Option<f64> {
         const OF_DEVICE: [&str; 4] = ["read_iops", "write_iops", "read_mb_per_s", "write_mb_per_s"];
         let name = format!("response_us_{percentile}");
-        let is_of_operations = !OF_DEVICE.contains(&self.figure);
+        let is_of_operations =
+            self.component != Component::Cpu && !OF_DEVICE.contains(&self.figure);
         self.level.figure(&name).filter(|_| is_of_operations)
     }
 
@@ -120,7 +121,8 @@ fn of_line<'a>(run: &Run, groups: &[TestGroup<'a>], line: &'static Line) -> Vec<
     groups.flat_map(of_group).collect()
 }
 
-fn best_of<'a>(run: &Run, group: &TestGroup<'a>) -> Vec<MainFigure<'a>> {
+/// The best level of a test on each target.
+pub(crate) fn best_of<'a>(run: &Run, group: &TestGroup<'a>) -> Vec<MainFigure<'a>> {
     let name = scorecard::rate_figure(group).unwrap_or("operations_per_s");
     let Some(info) = FIGURES.iter().find(|info| info.name == name) else {
         return Vec::new();

@@ -1,7 +1,9 @@
 //! A run: the repetitions of one plan over one or more targets; what `RUN` names on the command line.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
+use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -113,6 +115,17 @@ impl Run {
         toml::from_str::<Said>(&self.plan_toml)
             .unwrap_or_default()
             .unsound
+    }
+
+    /// Time from the start of the first of `runs` to the end of the last one.
+    pub fn elapsed(runs: &[&Self]) -> Option<Duration> {
+        let time = |text: &str| text.parse::<Timestamp>().ok();
+        let starts = runs.iter().filter_map(|run| time(&run.started_at));
+        let ends = runs
+            .iter()
+            .filter_map(|run| time(run.finished_at.as_deref()?));
+        let (start, end) = (starts.min()?, ends.max()?);
+        end.duration_since(start).try_into().ok()
     }
 
     /// True when the run is complete, its record unchanged and every point valid.

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use super::results::ResultOptions;
 use crate::consent::Permission;
 use crate::event_outputs::WatchArguments;
 
@@ -35,6 +36,8 @@ pub struct MeasureOptions {
     pub permission: Permission,
     #[command(flatten)]
     pub watch: WatchArguments,
+    #[command(flatten)]
+    pub results: ResultOptions,
 }
 
 /// Options of every run.

@@ -27,6 +27,9 @@ pub struct CompareArguments {
     /// You vouch that nothing but the recorded differences changed in between.
     #[arg(long)]
     pub trust_sequential: bool,
+    /// Show all secondary metrics and all configuration differences
+    #[arg(long)]
+    pub full: bool,
     /// Write the page of both runs, or - for standard output
     #[arg(short, long, value_name = "FILE.html")]
     pub output: Option<PathBuf>,

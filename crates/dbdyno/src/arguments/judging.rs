@@ -28,9 +28,6 @@ pub struct Judging {
     /// A file as in docs/FORMAT.md; A=FILE and B=FILE, or RUN=FILE, for prices of one side.
     #[arg(long, value_name = "[RUN=]FILE.toml")]
     pub prices: Vec<String>,
-    /// Show all secondary metrics and all configuration differences
-    #[arg(long)]
-    pub all: bool,
     /// Format: text, or JSON (docs/FORMAT.md)
     #[arg(
         long,

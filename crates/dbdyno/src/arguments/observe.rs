@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use clap::Args;
 
+use super::ResultOptions;
 use super::ServerHost;
 use super::length::length;
 use super::positional::OneTarget;
@@ -31,4 +32,6 @@ pub struct ObserveArguments {
     pub server: ServerHost,
     #[command(flatten)]
     pub watch: WatchArguments,
+    #[command(flatten)]
+    pub results: ResultOptions,
 }

@@ -1,7 +1,5 @@
 //! Arguments of `dbdyno study`.
 
-use std::path::PathBuf;
-
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use columnar::memory::bytes_of;
@@ -54,14 +52,6 @@ pub struct StudyArguments {
     /// Pairs of blocks, or rounds with more than two sides (default: as many as a verdict needs)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(lab::study::PAIRS_MAX)))]
     pub repeat: Option<u32>,
-    /// Output file of the page
-    #[arg(
-        short,
-        long,
-        value_name = "FILE.html",
-        default_value = "dbdyno-report.html"
-    )]
-    pub output: PathBuf,
     /// Give verdicts although one run was made after the other
     ///
     /// You vouch that nothing but the update changed in between.

@@ -13,6 +13,7 @@ use engine::TargetUrl;
 use host::SystemClock;
 use lab::study::{self, Side, StudyOptions};
 use lab::{Plan, Registry, Setting};
+use report::Against;
 use stats::multiple::confidence_of_each;
 use stats::ratio::fewest_pairs;
 use until::Known;
@@ -20,7 +21,8 @@ pub(crate) use until::Watch;
 use verdict::compare::{BAND_DEFAULT, CONFIDENCE, EFFECT, Options, compare};
 use verdict::metric::Metric;
 
-use super::compare::{How, earlier_studies, equal_studies, judge_and_show};
+use super::compare::{How, Tables, earlier_studies, equal_studies, judge_and_show};
+use super::ending::{Ending, Outcome, html_options};
 use super::requests::{AbRequest, SideRequest};
 use crate::arguments::{AbArguments, BandOption, urls};
 use crate::consent::Forecast;
@@ -40,16 +42,30 @@ pub fn ab(typed: &AbArguments, archive_option: &Option<PathBuf>) -> Result<Statu
     if let Some(name) = &request.run.resume {
         refuse_more_sides(name, archive_option)?;
     }
+    let ending = Ending::new(
+        &request.run.options.results,
+        &locations::archive(archive_option)?,
+    )?;
     let [a, b] = two(measured(request, archive_option, &watched)?)?;
-    let status = show(&a, &b, request, archive_option, &watched)?;
-    if a.valid() && b.valid() {
-        return Ok(status);
+    let status = show(&a, &b, request, ending.tables(), archive_option, &watched)?;
+    let status = judged(status, &[&a, &b]);
+    let name = b.study.as_ref().map_or(&b.label, |study| &study.name);
+    let outcome = Outcome {
+        name,
+        run: &b,
+        against: vec![Against::Run(&a)],
+        options: html_options(&typed.judging, false, &[&a, &b])?,
+    };
+    ending.of_study(&outcome, &typed.judging, status)
+}
+
+/// The status, lowered if figures are missing.
+pub fn judged(status: Status, runs: &[&Run]) -> Status {
+    if runs.iter().all(|run| run.valid()) {
+        return status;
     }
-    say(&format!(
-        "dbdyno: points of this study are invalid; `dbdyno report {} --against {}` shows which and why",
-        b.label, a.label
-    ));
-    Ok(Status::CheckFailed)
+    say("dbdyno: points of this study are invalid; the page gives the reasons");
+    Status::CheckFailed
 }
 
 /// Studies with more than two sides are shown elsewhere.
@@ -100,6 +116,7 @@ pub fn show(
     a: &Run,
     b: &Run,
     request: &AbRequest,
+    tables: Tables,
     archive: &Option<PathBuf>,
     watched: &Watched,
 ) -> Result<Status> {
@@ -107,6 +124,7 @@ pub fn show(
         watched,
         judging: &request.judging,
         allow_mismatch: true,
+        tables,
         trust_sequential: false,
     };
     judge_and_show(a, b, &how, archive)

@@ -7,10 +7,11 @@ use ::archive::{Archive, ArchiveError, Run, RunName, SideLabel};
 use anyhow::Result;
 use report::{Against, HtmlOptions};
 use serde_json::json;
-use stats::compare::{Design, Verdict};
+use stats::compare::Verdict;
 use verdict::compare::{Comparison, LEARNED_PAIRS_MIN, Options, Terms, compare as set_against};
 use verdict::price;
 
+use super::ending::html_options;
 use super::sides::{judge_and_show_all, of_two_sides_alone};
 use super::{
     array, load_run, load_run_or_study, prices, print, print_coloured, print_json, shown, tell,
@@ -34,8 +35,12 @@ pub fn compare(arguments: &CompareArguments, archive: &Option<PathBuf>) -> Resul
             if all.len() > 2 {
                 refuse_flags_of_two(arguments)?;
             }
-            if let Some(judged) = judge_and_show_all(&all, &arguments.judging, &Watched::default())?
-            {
+            if let Some(judged) = judge_and_show_all(
+                &all,
+                &arguments.judging,
+                Tables::of_compare(arguments),
+                &Watched::default(),
+            )? {
                 return Ok(judged);
             }
             let sides: Result<[Run; 2], _> = sides.try_into();
@@ -54,6 +59,7 @@ pub fn compare(arguments: &CompareArguments, archive: &Option<PathBuf>) -> Resul
         watched: &Watched::default(),
         judging: &arguments.judging,
         allow_mismatch: arguments.allow_mismatch,
+        tables: Tables::of_compare(arguments),
         trust_sequential: arguments.trust_sequential,
     };
     let status = judge_and_show(&a, &b, &how, archive)?;
@@ -67,14 +73,8 @@ pub fn compare(arguments: &CompareArguments, archive: &Option<PathBuf>) -> Resul
 fn write_page(path: &Path, a: &Run, b: &Run, arguments: &CompareArguments) -> Result<()> {
     let judging = &arguments.judging;
     let options = HtmlOptions {
-        title: None,
-        prices: prices::load(&judging.prices, &[a, b])?,
-        terms: Terms {
-            band: judging.band(),
-            trust_sequential: arguments.trust_sequential,
-        },
-        primary: judging.primary()?,
         generated_at: Some(host::clock::rfc3339(SystemTime::now())),
+        ..html_options(judging, arguments.trust_sequential, &[a, b])?
     };
     let page = report::html(b, &[Against::Run(a)], &options);
     output::write_and_tell(path, &page, "page", "-o")
@@ -94,10 +94,30 @@ fn refuse_flags_of_two(arguments: &CompareArguments) -> Result<()> {
     }
 }
 
+/// Tables of a comparison on standard output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tables {
+    None,
+    /// Those of the primary metrics.
+    Primary,
+    All,
+}
+
+impl Tables {
+    fn of_compare(arguments: &CompareArguments) -> Self {
+        if arguments.full {
+            Self::All
+        } else {
+            Self::Primary
+        }
+    }
+}
+
 pub struct How<'a> {
     pub watched: &'a Watched,
     pub judging: &'a Judging,
     pub allow_mismatch: bool,
+    pub tables: Tables,
     pub trust_sequential: bool,
 }
 
@@ -129,9 +149,7 @@ pub fn judge_and_show(
     let costs = prices::of_sides(a, b, &compared, &prices);
     let ramps = verdict::ramps::ramps(a, b, terms);
     let shifts = verdict::shift::shifts(a, b, terms);
-    tell(how.watched, judging, |shown| {
-        report::comparison(&compared, shown)
-    });
+    tell(how.watched, |shown| report::comparison(&compared, shown));
     if judging.format.is_json() {
         let mut json = verdict::compare::json(&compared, &ramps, &shifts);
         if let Some((bills, change)) = &costs {
@@ -141,8 +159,8 @@ pub fn judge_and_show(
             });
         }
         print_json(&format!("{json:#}\n"))?;
-    } else {
-        let shown = shown(judging);
+    } else if how.tables != Tables::None {
+        let shown = shown(how.tables == Tables::All);
         print_coloured(&report::comparison(&compared, shown))?;
         print_coloured(&report::ramps(&ramps))?;
         print_coloured(&report::shifts(&shifts, shown))?;
@@ -154,16 +172,8 @@ pub fn judge_and_show(
                 shown.colour,
             ))?;
         }
-        match compared.design {
-            Design::Sequential { trusted: false } => print(
-                "\nFor a verdict, measure both configurations with `dbdyno ab`; or pass --trust-sequential if you know that \
-                 nothing else changed.\n",
-            )?,
-            Design::PairedInstances => print(
-                "\nFor a verdict, let dbdyno start the servers (--target postgres+local: or mysql+local:, with target.KEY=VALUE): it \
-                 makes new ones for each pair.\n",
-            )?,
-            _ => {}
+        if let Some(advice) = report::toward_a_verdict(&compared) {
+            print(&format!("\n{advice}\n"))?;
         }
     }
     Ok(status(&compared, judging.fail_on))

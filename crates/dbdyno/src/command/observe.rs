@@ -24,6 +24,7 @@ pub fn observe(options: &ObserveArguments, archive: &Option<PathBuf>) -> Result<
             seed: Some(1),
             server: options.server.clone(),
             watch: options.watch.clone(),
+            results: options.results.clone(),
             ..MeasureOptions::default()
         },
         ..RunRequest::default()

@@ -1,4 +1,4 @@
-//! `dbdyno run`: measure, then print tables and scorecard.
+//! `dbdyno run`: measure, then print the summary and write the page.
 
 mod backup;
 mod columnar;
@@ -16,8 +16,9 @@ use host::SystemClock;
 use host::inventory::Stated;
 use lab::{HostOptions, Plan, Registry, RunOptions, Setting};
 
+use super::ending::Ending;
 use super::requests::{PlanSource, RunRequest};
-use super::{print_run, resumed};
+use super::resumed;
 use crate::arguments::positional::{Kind, check_targets, split};
 use crate::arguments::{RunArguments, Workload, urls};
 use crate::consent::{Forecast, Permission};
@@ -42,7 +43,8 @@ pub fn run(typed: RunArguments, archive: &Option<PathBuf>) -> Result<Status> {
 
 /// Carries out a run and shows its results.
 pub(super) fn measure(request: &RunRequest, archive: &Option<PathBuf>) -> Result<Status> {
-    show(&carry_out(request, archive)?)
+    let ending = Ending::new(&request.options.results, &locations::archive(archive)?)?;
+    ending.of_run(&carry_out(request, archive)?)
 }
 
 /// A run of a built-in plan or a plan file.
@@ -244,22 +246,4 @@ fn resume(name: &str, request: &RunRequest, archive: &Path, screen: &mut Screen)
     let workloads = super::registry(&begun.plan_toml, &[])?;
     let run = lab::resume(&name, archive, workloads, Arc::new(SystemClock), screen)?;
     Ok((run, files))
-}
-
-pub(super) fn show(run: &Run) -> Result<Status> {
-    print_run(run)?;
-    if run.valid() {
-        return Ok(Status::Fine);
-    }
-    let label = &run.label;
-    let invalid = match run.points.iter().filter(|p| !p.valid()).count() {
-        // The record was changed, or is incomplete.
-        0 => format!("run {label} is invalid"),
-        invalid => format!(
-            "{invalid} of {} points of run {label} are invalid",
-            run.points.len()
-        ),
-    };
-    say(&format!("dbdyno: {invalid}; the tables give the reasons"));
-    Ok(Status::CheckFailed)
 }

@@ -5,6 +5,7 @@ use anyhow::Result;
 use stats::compare::Verdict;
 use verdict::contrasts::{self, Kind, Options, contrasts};
 
+use super::compare::Tables;
 use super::{print_coloured, print_json, shown, tell};
 use crate::arguments::{BandOption, FailOn, Judging};
 use crate::event_outputs::Watched;
@@ -15,6 +16,7 @@ use crate::exit::{InvalidInput, Status};
 pub fn judge_and_show_all(
     runs: &[&Run],
     judging: &Judging,
+    tables: Tables,
     watched: &Watched,
 ) -> Result<Option<Status>> {
     let kinds: Vec<Kind> = runs.iter().filter_map(|run| Kind::of(run)).collect();
@@ -38,11 +40,11 @@ pub fn judge_and_show_all(
         Kind::Screening => report::screening(&found, shown),
         Kind::Alternatives => report::alternatives(&found, shown),
     };
-    tell(watched, judging, render);
+    tell(watched, render);
     if judging.format.is_json() {
         print_json(&format!("{:#}\n", contrasts::json(&found)))?;
-    } else {
-        print_coloured(&render(shown(judging)))?;
+    } else if tables != Tables::None {
+        print_coloured(&render(shown(tables == Tables::All)))?;
     }
     let failed = match judging.fail_on {
         None => false,

@@ -22,10 +22,9 @@ use self::built_in::{BuiltIn, Design};
 use self::request::{StudyRequest, VERB};
 use crate::arguments::positional::{Split, split};
 use crate::arguments::study::{Size, StudyArguments, StudyKeys};
-use crate::console::leave_output_to_page;
+use crate::command::ending::Ending;
 use crate::exit::{Status, invalid};
 use crate::locations;
-use crate::output;
 use crate::resumption;
 
 pub fn study(arguments: &StudyArguments, archive_option: &Option<PathBuf>) -> Result<Status> {
@@ -45,9 +44,7 @@ pub fn study(arguments: &StudyArguments, archive_option: &Option<PathBuf>) -> Re
             (BuiltIn::named(name)?, None)
         }
     };
-    if output::is_standard_output(&arguments.output) {
-        leave_output_to_page();
-    }
+    let ending = Ending::new(&arguments.options.results, &archive)?;
     let name = (arguments.resume.clone())
         .or(arguments.options.name.clone())
         .unwrap_or_else(|| lab::study::made_up_name(VERB, SystemTime::now()));
@@ -58,6 +55,7 @@ pub fn study(arguments: &StudyArguments, archive_option: &Option<PathBuf>) -> Re
         arguments,
         keys: StudyKeys::of(arguments)?,
         targets: [targets, arguments.targets.clone()].concat(),
+        ending,
         archive,
         archive_option,
         first,

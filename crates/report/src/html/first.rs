@@ -1,7 +1,7 @@
 //! The first screen: validity, main results, limits, confidence, next steps.
 
 mod delivers;
-mod limits;
+pub(crate) mod limits;
 mod measure;
 
 use archive::Run;

@@ -11,7 +11,7 @@ use super::options::HtmlOptions;
 use super::section::Fragment;
 use crate::comparison::{
     SIDES, arranged_words, cells, ended, metrics_words as named, odd_words, pairs_words,
-    plain_ratio, rows, scatter_words, supported, sure, tally as secondary_tally,
+    plain_ratio, rows, scatter_words, supported, sure, tally as secondary_tally, toward_a_verdict,
 };
 use crate::metric_name::label;
 use crate::number;
@@ -19,7 +19,7 @@ use crate::scorecard::Against;
 use crate::shifted::order_words;
 use crate::svg::{Branch, forest};
 
-/// Most rows drawn; `dbdyno compare --all` prints the rest.
+/// Most rows drawn; `dbdyno compare --full` prints the rest.
 const ROWS_MAX: usize = 60;
 /// Most differences of configuration on the first screen.
 const CHANGED_MAX: usize = 6;
@@ -46,12 +46,16 @@ pub struct Outcome {
     pub said: Vec<String>,
     /// "2 better, 1 worse of 4 primary metrics".
     pub tally: String,
+    /// The way to a verdict, if the design carries none.
+    pub advice: Option<&'static str>,
     /// Primary metrics, and the undecided ones among them.
     pub primary: usize,
     pub undecided: usize,
     /// Differences of configuration: subject, there, here.
     pub changed: Vec<[String; 3]>,
     pub changed_more: usize,
+    /// True if `changed` holds the settings of the sides.
+    pub is_of_settings: bool,
     /// The forest; empty if no row has an interval.
     pub svg: String,
     /// "95 % interval", or the joint and single levels of several metrics.
@@ -148,6 +152,7 @@ fn outcome(
             side
         }
     };
+    let is_of_settings = !a.is_empty() || !b.is_empty();
     // A study's own settings are its only differences, unless the machine changed too.
     let (changed, changed_more) = match (a.is_empty(), b.is_empty()) {
         (true, true) => (
@@ -174,10 +179,12 @@ fn outcome(
             .chain(said(primary))
             .collect(),
         tally: tally(primary),
+        advice: toward_a_verdict(compared),
         primary: primary.len(),
         undecided: primary.iter().filter(|row| is_undecided(row)).count(),
         changed,
         changed_more,
+        is_of_settings,
         svg,
         sure: sure(compared),
     }

@@ -60,7 +60,7 @@ const FACTS: [(&str, &str, &str); 7] = [
     ("processors busy", "cpu_pct_avg", "%"),
 ];
 
-fn facts(point: &Point) -> Vec<(&'static str, String)> {
+pub(crate) fn facts(point: &Point) -> Vec<(&'static str, String)> {
     let fact = |(head, figure, unit): (&'static str, &str, &str)| {
         let value = point.figures.get(figure).map(number::figure);
         let text = value.map(|value| format!("{value} {unit}").trim_end().to_owned());

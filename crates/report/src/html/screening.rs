@@ -22,6 +22,13 @@ pub struct Outcome {
     metrics: Vec<OutcomeOfMetric>,
 }
 
+impl Outcome {
+    pub fn sentences(&self) -> Vec<String> {
+        let words = |of: &OutcomeOfMetric| format!("{}: {}", of.metric, of.sentence);
+        self.metrics.iter().map(words).collect()
+    }
+}
+
 struct OutcomeOfMetric {
     metric: String,
     sentence: String,

@@ -20,6 +20,7 @@ pub struct Column<'a> {
 pub struct Table<'a> {
     columns: Vec<Column<'a>>,
     rows: Vec<(Vec<String>, bool)>,
+    has_rule: bool,
 }
 
 impl<'a> Table<'a> {
@@ -27,6 +28,15 @@ impl<'a> Table<'a> {
         Self {
             columns,
             rows: Vec::new(),
+            has_rule: true,
+        }
+    }
+
+    /// A table without a line below its heads.
+    pub fn unruled(columns: Vec<Column<'a>>) -> Self {
+        Self {
+            has_rule: false,
+            ..Self::new(columns)
         }
     }
 
@@ -57,8 +67,10 @@ impl<'a> Table<'a> {
         }
         let rules: Vec<String> = widths.iter().map(|w| "-".repeat(*w)).collect();
         let rules: Vec<&str> = rules.iter().map(String::as_str).collect();
-        out.push_str(&paint.dim(&line(&rules)));
-        out.push('\n');
+        if self.has_rule {
+            out.push_str(&paint.dim(&line(&rules)));
+            out.push('\n');
+        }
         for (cells, alarm) in &self.rows {
             let cells: Vec<&str> = cells.iter().map(String::as_str).collect();
             let text = match cells[..] {
@@ -85,7 +97,7 @@ impl<'a> Table<'a> {
     fn remaining(&self, widths: &[usize], width: usize) -> Vec<usize> {
         let mut remaining: Vec<usize> = (0..self.columns.len()).collect();
         let total = |remaining: &[usize]| remaining.iter().map(|&at| widths[at] + 1).sum::<usize>();
-        while total(&remaining) > width + 1 {
+        while total(&remaining) > width.saturating_add(1) {
             let leave = |at: &usize| self.columns[*at].leave;
             let last = remaining.iter().map(leave).max().unwrap_or(0);
             if last == 0 {

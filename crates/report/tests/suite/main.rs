@@ -8,6 +8,7 @@ mod chromium;
 mod columnar;
 mod comparison;
 mod devices;
+mod ending;
 mod first;
 mod fixture;
 mod held_back;

@@ -10,7 +10,7 @@ use host::SystemClock;
 use lab::{HostOptions, LabError, Plan};
 
 use super::change::Change;
-use super::request::{StudyRequest, VERB, judged, refuse_taken};
+use super::request::{StudyRequest, VERB, refuse_taken};
 use crate::command::compare::{How, judge_and_show};
 use crate::command::run::Prepared;
 use crate::command::{library, resumed, stated};
@@ -31,11 +31,11 @@ pub(super) fn carry_out(request: &StudyRequest<'_>) -> Result<Status> {
         watched: &request.watched,
         judging: &request.arguments.judging,
         allow_mismatch: true,
+        tables: request.ending.tables(),
         trust_sequential: request.arguments.trust_sequential,
     };
     let status = judge_and_show(&before, &after, &how, request.archive_option)?;
-    request.write_page(&after, &[&before])?;
-    Ok(judged(status, &[&before, &after]))
+    request.end(&after, &[&before], status)
 }
 
 #[derive(Clone, Copy)]

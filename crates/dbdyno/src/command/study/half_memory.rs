@@ -6,7 +6,7 @@ use anyhow::Result;
 use archive::SideLabel;
 use engine::TargetUrl;
 
-use super::request::{StudyRequest, common, judged};
+use super::request::{StudyRequest, common};
 use super::runs::{self, Planned};
 use super::vary::against;
 use crate::arguments::{SecretText, urls};
@@ -47,11 +47,11 @@ fn in_sequence(request: &StudyRequest<'_>) -> Result<Status> {
         watched: &request.watched,
         judging: &request.arguments.judging,
         allow_mismatch: true,
+        tables: request.ending.tables(),
         trust_sequential: false,
     };
     let status = judge_and_show(half, all, &how, request.archive_option)?;
-    request.write_page(all, &[half])?;
-    Ok(judged(status, &[half, all]))
+    request.end(all, &[half], status)
 }
 
 /// The cache setting for half of the memory and for all of it.

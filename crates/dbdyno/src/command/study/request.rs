@@ -1,25 +1,24 @@
 //! A request for a study, common to all designs.
 
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
 use anyhow::Result;
 use archive::reference::{self, Reference};
 use archive::{Archive, ArchiveError, Run};
 use engine::{Reach, TargetUrl};
 use lab::LabError;
-use report::{Against, HtmlOptions};
-use verdict::compare::Terms;
+use report::Against;
 
 use super::built_in::{BuiltIn, Design};
 use crate::arguments::study::{Protocol, Size, StudyArguments, StudyKeys};
 use crate::arguments::{MeasureOptions, SecretText};
+use crate::command::ab::judged;
+use crate::command::ending::{Ending, Outcome, html_options};
 use crate::command::requests::{AbRequest, PlanSource, RunRequest};
 use crate::command::{plan_text, prices};
-use crate::console::say;
 use crate::event_outputs::Watched;
 use crate::exit::{Status, invalid};
-use crate::{locations, output};
+use crate::locations;
 
 pub const VERB: &str = "study";
 
@@ -31,6 +30,7 @@ pub struct StudyRequest<'a> {
     /// Databases as typed.
     pub targets: Vec<SecretText>,
     pub watched: Watched,
+    pub ending: Ending,
     pub archive: PathBuf,
     /// The archive as given on the command line.
     pub archive_option: &'a Option<PathBuf>,
@@ -219,32 +219,22 @@ impl StudyRequest<'_> {
         }
     }
 
-    /// Writes the page of a run with its comparisons and the study's references.
-    pub fn write_page(&self, run: &Run, others: &[&Run]) -> Result<()> {
+    /// Ends with the page and the summary of a run with its comparisons and the study's references.
+    pub fn end(&self, run: &Run, others: &[&Run], status: Status) -> Result<Status> {
         let references = self.built_in.references.iter();
         let references = references.map(|name| reference::load(name));
         let references: Vec<Reference> = references.collect::<Result<_, _>>()?;
         let runs = others.iter().map(|run| Against::Run(run));
-        let against: Vec<Against<'_>> = runs
-            .chain(references.iter().map(Against::Reference))
-            .collect();
-        let priced: Vec<&Run> = others.iter().copied().chain([run]).collect();
-        let options = HtmlOptions {
-            title: None,
-            prices: prices::load(&self.arguments.judging.prices, &priced)?,
-            terms: Terms {
-                band: self.arguments.judging.band(),
-                trust_sequential: self.arguments.trust_sequential,
-            },
-            primary: self.arguments.judging.primary()?,
-            generated_at: Some(host::clock::rfc3339(SystemTime::now())),
+        let against = runs.chain(references.iter().map(Against::Reference));
+        let (judging, all) = (&self.arguments.judging, [others, &[run]].concat());
+        let outcome = Outcome {
+            name: &self.name,
+            run,
+            against: against.collect(),
+            options: html_options(judging, self.arguments.trust_sequential, &all)?,
         };
-        let page = report::html(run, &against, &options);
-        output::write_and_tell(&self.arguments.output, &page, "report", "-o")?;
-        for sentence in report::answer(run, &against, &options) {
-            say(&sentence);
-        }
-        Ok(())
+        let status = judged(status, &all);
+        self.ending.of_study(&outcome, judging, status)
     }
 }
 
@@ -263,15 +253,6 @@ pub fn common(request: &StudyRequest<'_>) -> Result<AbRequest> {
         interleave: None,
         judging: arguments.judging.clone(),
     })
-}
-
-/// The status, lowered if figures are missing.
-pub fn judged(status: Status, runs: &[&Run]) -> Status {
-    if runs.iter().all(|run| run.valid()) {
-        return status;
-    }
-    say("dbdyno: points of this study are invalid; the page gives the reasons");
-    Status::CheckFailed
 }
 
 /// Refuses a taken label now instead of after an hour of measuring.

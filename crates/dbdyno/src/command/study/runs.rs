@@ -12,11 +12,11 @@ use host::SystemClock;
 use lab::Plan;
 use olap::step::OlapStep;
 
-use super::request::{StudyRequest, judged, refuse_taken};
+use super::request::{StudyRequest, refuse_taken};
 use crate::command::data::database::{lasts, open};
 use crate::command::requests::RunRequest;
 use crate::command::run::Prepared;
-use crate::command::{library, print_run, resumed};
+use crate::command::{library, resumed};
 use crate::exit::Status;
 use crate::locations;
 use crate::progress::Screen;
@@ -44,13 +44,13 @@ pub(super) fn carry_out(request: &StudyRequest<'_>) -> Result<Status> {
     });
     let runs = measure(request, &planned.collect::<Vec<_>>())?;
     let all: Vec<&Run> = runs.iter().collect();
-    if let Some((last, others)) = all.split_last() {
-        request.write_page(last, others)?;
+    match all.split_last() {
+        Some((last, others)) => request.end(last, others, Status::Fine),
+        None => Ok(Status::Fine),
     }
-    Ok(judged(Status::Fine, &all))
 }
 
-/// Carries out or resumes the runs of a study in succession, and prints each. Errors in any of them are reported before the first begins.
+/// Carries out or resumes the runs of a study in succession. Errors in any of them are reported before the first begins.
 pub(super) fn measure(request: &StudyRequest<'_>, planned: &[Planned]) -> Result<Vec<Run>> {
     lab::signal::install();
     let mut runs: Vec<Run> = Vec::new();
@@ -59,7 +59,7 @@ pub(super) fn measure(request: &StudyRequest<'_>, planned: &[Planned]) -> Result
             drop_loaded(request, previous, &stage).map_err(|error| request.of_study(error))?;
         }
         let run = measured(request, &label, stage).map_err(|error| request.of_study(error))?;
-        print_run(&run)?;
+        request.ending.print_tables(&run)?;
         runs.push(run);
     }
     Ok(runs)

@@ -5,7 +5,7 @@ use archive::Run;
 use stats::contrast::ROUNDS_MIN;
 
 use super::cost::Blocks;
-use super::request::{StudyRequest, common, judged};
+use super::request::{StudyRequest, common};
 use crate::command::ab::measured;
 use crate::command::requests::AbRequest;
 use crate::command::sides::{judge_and_show_all, refuse_of_two};
@@ -16,12 +16,12 @@ pub(super) fn measure(request: &StudyRequest<'_>, study: &AbRequest) -> Result<S
     let runs = measured(study, request.archive_option, &request.watched)
         .map_err(|error| request.of_study(error))?;
     let runs: Vec<&Run> = runs.iter().collect();
-    let status = judge_and_show_all(&runs, &request.arguments.judging, &request.watched)?;
-    let status = status.ok_or_else(|| anyhow!("the sides are of no study of more than two"))?;
-    if let Some((first, others)) = runs.split_first() {
-        request.write_page(first, others)?;
+    let (judging, tables) = (&request.arguments.judging, request.ending.tables());
+    let status = judge_and_show_all(&runs, judging, tables, &request.watched)?;
+    match (status, runs.split_first()) {
+        (Some(status), Some((first, others))) => request.end(first, others, status),
+        _ => Err(anyhow!("the sides are of no study of more than two")),
     }
-    Ok(judged(status, &runs))
 }
 
 pub(super) fn resume(request: &StudyRequest<'_>) -> Result<Status> {

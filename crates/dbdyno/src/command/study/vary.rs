@@ -7,7 +7,7 @@ use lab::LabError;
 use verdict::contrasts::Kind;
 
 use super::cost::Blocks;
-use super::request::{StudyRequest, common, judged};
+use super::request::{StudyRequest, common};
 use super::screening;
 use super::sides;
 use crate::arguments::study::Size;
@@ -93,9 +93,16 @@ pub(super) fn against(request: &StudyRequest<'_>, new: Option<AbRequest>) -> Res
     let runs = measured(&study, request.archive_option, &request.watched)
         .map_err(|error| request.of_study(error))?;
     let [a, b] = two(runs)?;
-    let status = show(&a, &b, &study, request.archive_option, &request.watched)?;
-    request.write_page(&b, &[&a])?;
-    Ok(judged(status, &[&a, &b]))
+    let tables = request.ending.tables();
+    let status = show(
+        &a,
+        &b,
+        &study,
+        tables,
+        request.archive_option,
+        &request.watched,
+    )?;
+    request.end(&b, &[&a], status)
 }
 
 /// The requested settings, or those of the study's file.
