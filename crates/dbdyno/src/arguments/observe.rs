@@ -22,9 +22,10 @@ pub struct ObserveArguments {
     /// How long to observe, from 1s to 24h
     #[arg(short = 'T', long, value_name = "DURATION", default_value = "10m", value_parser = length)]
     pub time: Duration,
-    /// Store no texts of statements, not even without their values
-    #[arg(long)]
-    pub no_sql: bool,
+    /// Set a key of the observation: sql=false (no texts of statements, not even without their values), lines=N (rows of each
+    /// table; default: 10)
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub settings: Vec<String>,
     /// Name of the run, to refer to it later
     #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
     pub name: Option<String>,

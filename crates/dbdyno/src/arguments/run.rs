@@ -33,7 +33,7 @@ pub struct RunArguments {
     #[arg(long = "target", value_name = "URL", hide_short_help = true)]
     pub targets: Vec<SecretText>,
     /// Resume an interrupted run
-    #[arg(long, value_name = "RUN", conflicts_with_all = ["texts", "targets", "demo", "name", "settings", "repeat", "seed", "platform", "ssh", "allow_busy"])]
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["texts", "targets", "demo", "name", "settings", "repeat", "seed", "platform", "ssh", "allow_busy"])]
     pub resume: Option<String>,
     #[command(flatten)]
     pub occasion: Occasion,

@@ -6,7 +6,7 @@ use anyhow::Result;
 use toml::{Table, Value};
 
 use super::plan_text::{number, table};
-use super::requests::{PlanSource, RunRequest};
+use super::requests::{PlanSource, RunRequest, placed};
 use super::run;
 use crate::arguments::MeasureOptions;
 use crate::arguments::observe::ObserveArguments;
@@ -15,11 +15,12 @@ use crate::exit::Status;
 const PLAN: &str = "observe";
 
 pub fn observe(options: &ObserveArguments, archive: &Option<PathBuf>) -> Result<Status> {
+    let plan = plan(options);
     let request = RunRequest {
-        plan: PlanSource::Text(plan(options).to_string()),
         targets: vec![options.target.of(PLAN)?],
         options: MeasureOptions {
             name: options.name.clone(),
+            settings: placed(&options.settings, &plan)?,
             // An observation draws nothing at random.
             seed: Some(1),
             server: options.server.clone(),
@@ -27,17 +28,17 @@ pub fn observe(options: &ObserveArguments, archive: &Option<PathBuf>) -> Result<
             results: options.results.clone(),
             ..MeasureOptions::default()
         },
+        plan: PlanSource::Text(plan.to_string()),
         ..RunRequest::default()
     };
     run::measure(&request, archive)
 }
 
 fn plan(options: &ObserveArguments) -> Table {
-    let observe = table([("sql", options.no_sql.then(|| false.into()))]);
     let step = table([
         ("use", Some("observe".into())),
         ("seconds", Some(options.time.as_secs_f64().into())),
-        ("observe", Some(observe.into())),
+        ("observe", Some(Table::new().into())),
     ]);
     table([
         ("name", Some(PLAN.into())),

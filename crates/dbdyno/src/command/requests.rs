@@ -49,6 +49,24 @@ pub struct RunRequest {
     pub options: MeasureOptions,
 }
 
+/// Settings of a plan that is built from options, with the places of their keys.
+///
+/// # Errors
+/// For a key that the plan does not have.
+pub fn placed(settings: &[String], plan: &toml::Table) -> Result<Vec<String>> {
+    let workloads = workloads::registry(super::library(None)?);
+    let places = |text: &String| -> lab::Result<Vec<String>> {
+        let (_, value) = text.split_once('=').unwrap_or_default();
+        let places = Setting::parse(text)?.places(&workloads, plan)?;
+        let places = places.into_iter();
+        Ok(places
+            .map(|place| format!("{}={value}", place.key))
+            .collect())
+    };
+    let placed = settings.iter().map(places);
+    Ok(placed.collect::<lab::Result<Vec<_>>>()?.concat())
+}
+
 impl RunRequest {
     /// A run of a plan on these databases; the settings have their places.
     pub fn of(plan: PlanSource, targets: Vec<SecretText>, occasion: Occasion) -> Self {
@@ -72,17 +90,7 @@ impl RunRequest {
         mut occasion: Occasion,
     ) -> Result<Self> {
         check_targets(&format!("run {name}"), &targets, occasion.options.demo)?;
-        let workloads = workloads::registry(super::library(None)?);
-        let places = |text: &String| -> lab::Result<Vec<String>> {
-            let (_, value) = text.split_once('=').unwrap_or_default();
-            let places = Setting::parse(text)?.places(&workloads, plan)?;
-            let places = places.into_iter();
-            Ok(places
-                .map(|place| format!("{}={value}", place.key))
-                .collect())
-        };
-        let settings = occasion.options.settings.iter().map(places);
-        occasion.options.settings = settings.collect::<lab::Result<Vec<_>>>()?.concat();
+        occasion.options.settings = placed(&occasion.options.settings, plan)?;
         Ok(Self::of(
             PlanSource::Text(plan.to_string()),
             targets,

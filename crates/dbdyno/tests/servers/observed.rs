@@ -217,7 +217,7 @@ fn texts_stay_on_the_server_and_missing_rights_are_reported() {
     let point = observe(
         &workspace,
         &postgres::url(&server, server.superuser()),
-        &["--no-sql"],
+        &["--set", "sql=false"],
     );
     assert_eq!(point["active_sessions_mean"], 1.0);
     assert!(!point.to_string().contains("secret_column"), "{point:#}");

@@ -10,18 +10,13 @@ use crate::{mysql, postgres};
 const CANARY: &str = "CANARY";
 
 /// Observes sessions in statements; the output contains no values, and the permitted part of one text.
-fn assert_no_canary(url: &str, seconds: u32, shown: &str, meanwhile: impl FnOnce()) {
+fn assert_no_canary(url: &str, length: &str, shown: &str, meanwhile: impl FnOnce()) {
     let workspace = Workspace::new();
     let [log, events] = ["log", "events"].map(|name| workspace.path(name));
     // Every statement is stored, and not only the first lines.
-    let plan = format!(
-        "name = \"observe\"\n[[step]]\nuse = \"observe\"\nseconds = {seconds}\n[step.observe]\nlines = 40\n"
-    );
-    let plan = workspace.file("plan.toml", &plan);
-    let [log_file, events_file] = [&log, &events].map(|path| path.to_str().unwrap());
     let options = words(
-        "run {} --target {} --name seen -vv --log-file {} --events {}",
-        &[&plan, url, log_file, events_file],
+        "observe {} --time {} --set lines=40 --name seen -vv --log-file {} --events {}",
+        &[url, length, log.to_str().unwrap(), events.to_str().unwrap()],
     );
     let mut observer = workspace.command(&options);
     let [out, said] = ["out", "said"].map(|name| workspace.path(name));
@@ -77,12 +72,12 @@ fn no_value_of_a_statement_of_postgresql_is_stored() {
     let user = server.superuser();
     // Statements come from samples first, and then from counters.
     let url = postgres::url_of(&server, user, "without");
-    assert_no_canary(&url, 3, "pg_sleep(?)", || {});
+    assert_no_canary(&url, "3s", "pg_sleep(?)", || {});
     postgres::psql(&server, "CREATE EXTENSION pg_stat_statements");
     let utilities = "ALTER ROLE victim PASSWORD 'CANARY1'; SET app.token = 'CANARY2'; SELECT pg_stat_statements_reset(); \
                      COPY (SELECT 'CANARY3') TO PROGRAM 'true'; CREATE TABLE t (n text DEFAULT 'CANARY4')";
     let url = postgres::url(&server, user);
-    assert_no_canary(&url, 12, "ALTER ROLE …", || {
+    assert_no_canary(&url, "12s", "ALTER ROLE …", || {
         // A statement whose entry is evicted during its run is entered with its values.
         let [mut holder, mut during] = [(); 2].map(|()| Somebody::postgres(&server));
         let waiting = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted =";
@@ -132,7 +127,7 @@ fn no_value_of_a_statement_of_mariadb_is_stored() {
         } else {
             "DO …"
         };
-        assert_no_canary(&url, 5, shown, || {
+        assert_no_canary(&url, "5s", shown, || {
             mysql::ask(&server, user);
         });
         drop(sleepers);
