@@ -198,7 +198,7 @@ impl Current {
         // The rate counts from the first observed operation, because preparation comes first.
         let elapsed_s = self.begun.elapsed().as_secs_f64().max(1e-3);
         let rate = operations as f64 / elapsed_s;
-        format!("{}/s {}", number::figure(rate), self.text)
+        format!("{}/s · {}", number::figure(rate), self.text)
     }
 }
 

@@ -77,6 +77,9 @@ fn a_file_is_carried_out_into_pages_and_the_archive() {
     );
     assert!(ended.stdout.contains("Starting RD=SD_format"));
     ended.stderr.says("out.d/summary.html");
+    let page = workspace.path("pages/run-1.html");
+    ended.stderr.says(&format!("Page: {}", page.display()));
+    assert!(std::fs::read_to_string(page).unwrap().contains("rd1"));
     assert_eq!(
         std::fs::metadata(workspace.path("f.dat")).unwrap().len(),
         4 << 20
@@ -97,6 +100,17 @@ fn a_file_is_carried_out_into_pages_and_the_archive() {
 
     // Existing output stays, and the second run gets a new folder.
     workspace.fine(&["vdbench", "-f", &file, &directory, "-o", "out.d+", "-e2"]);
+    workspace.fine(&[
+        "vdbench",
+        "--no-page",
+        "-f",
+        &file,
+        &directory,
+        "-o",
+        "out.d+",
+        "-e2",
+    ]);
+    assert!(!workspace.path("pages/run-3.html").exists());
     assert!(workspace.path("out.d001/totals.html").exists());
 }
 

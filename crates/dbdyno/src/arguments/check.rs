@@ -31,6 +31,9 @@ pub struct CheckArguments {
     /// Length of each of the 112 points of --self-test
     #[arg(short = 'T', long, value_name = "DURATION", default_value = "1.5s", requires = "self_test", value_parser = point_time)]
     pub time: Duration,
+    /// With --self-test: print every fact and invariant, not only the result
+    #[arg(long, requires = "self_test")]
+    pub full: bool,
     #[allow(rustdoc::broken_intra_doc_links)] // Brackets of the help, no link.
     /// Instead of a database: show the inventory of this machine, or of the one of --ssh, and how it departs from published
     /// advice. DIR has proc, sys and etc, such as a tree copied from another machine (default: /)

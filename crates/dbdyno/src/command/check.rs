@@ -68,10 +68,11 @@ pub fn check(arguments: &CheckArguments, archive: &Option<PathBuf>) -> Result<St
         suite,
         method,
     };
-    let text = if arguments.is_json() {
-        checked.json()?
-    } else {
-        checked.text()
+    let is_whole = arguments.full || arguments.output.is_some();
+    let text = match &checked.method {
+        _ if arguments.is_json() => checked.json()?,
+        Some(method) if !is_whole => checked.summary(method),
+        _ => checked.text(),
     };
     deliver(&text, arguments)?;
     Ok(if is_sound {

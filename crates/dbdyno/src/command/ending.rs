@@ -152,11 +152,16 @@ impl Ending {
         if !judging.format.is_json() {
             return self.show(outcome, status);
         }
+        Ok(self.name_page(outcome, status))
+    }
+
+    /// Writes the page, and names it on standard error.
+    pub fn name_page(&self, outcome: &Outcome<'_>, status: Status) -> Status {
         let (page, status) = self.page(outcome, status);
         if let Some(page) = page {
             say(&format!("Page: {}", page.display()));
         }
-        Ok(status)
+        status
     }
 
     /// Writes the page. The figures are in the archive, so that a failure is a sentence and no error.

@@ -10,7 +10,7 @@ use crate::event_outputs::WatchArguments;
 /// they are passed through.
 #[derive(Debug, Args)]
 #[command(
-    override_usage = "dbdyno [--archive PATH] vdbench [--force[=DEVICE]] [--check] [--find-rate p99=1ms] [--live[=ADDR]] [--events FILE] -f FILE… [-s] [-o DIR] [-e N] [-i N] [-w N] [-l N] [-v[rwt]] [-j[rnmois]] [NAME=VALUE…] [+ PARAMETERS…]",
+    override_usage = "dbdyno [--archive PATH] vdbench [--force[=DEVICE]] [--check] [--find-rate p99=1ms] [--live[=ADDR]] [--events FILE] [--no-page] -f FILE… [-s] [-o DIR] [-e N] [-i N] [-w N] [-l N] [-v[rwt]] [-j[rnmois]] [NAME=VALUE…] [+ PARAMETERS…]",
     after_help = "-f FILE…        parameter files, read in order (docs/VDBENCH.md lists what is supported); built in are\n\
                 profile:database and profile:mixed, with lun=PATH (which is overwritten) and size=N\n\
 -s              simulate: print the list of runs and exit\n\
@@ -35,6 +35,9 @@ pub struct VdbenchArguments {
     pub find_rate: Option<String>,
     #[command(flatten)]
     pub watch: WatchArguments,
+    /// Write no page beside the archive; the pages of -o stay
+    #[arg(long)]
+    pub no_page: bool,
     // `-v` validates data here, so that the verbosity of the other verbs has only its long form.
     #[arg(id = "verbose", long, action = clap::ArgAction::Count, hide = true)]
     pub verbose: u8,

@@ -104,12 +104,28 @@ impl Method {
     }
 
     pub(super) fn text(&self) -> String {
+        format!("\n{}\n{}", self.head(), words::table(&self.findings))
+    }
+
+    /// The invariants in a line.
+    pub(super) fn summary(&self) -> String {
+        let counted = Counted::of(&self.findings);
+        format!(
+            "{}\n{} invariants hold, {} broken, {} undecided, {} not offered; --full lists them\n",
+            self.head(),
+            counted.holds,
+            counted.broken,
+            counted.undecided,
+            counted.not_offered
+        )
+    }
+
+    fn head(&self) -> String {
         let (parameters, minutes) = (&self.parameters, self.time.as_secs_f64() / 60.0);
         let (repetitions, users) = (parameters.repetitions, parameters.users);
         let workspace = &self.workspace;
         format!(
-            "\nMethod, in {workspace} ({repetitions} repetitions, {users} users, {minutes:.1} min)\n{}",
-            words::table(&self.findings)
+            "Method, in {workspace} ({repetitions} repetitions, {users} users, {minutes:.1} min)"
         )
     }
 

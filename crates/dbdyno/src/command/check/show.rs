@@ -81,6 +81,20 @@ impl Checked {
         text
     }
 
+    /// The result of the self-test in a few lines.
+    pub(super) fn summary(&self, method: &Method) -> String {
+        let (url, found) = (&self.url, &self.found);
+        let suite = self.suite.as_ref().map(Carried::text).unwrap_or_default();
+        format!(
+            "{url}: {} {}\n{}{suite}{}{}\n",
+            found.engine,
+            found.version,
+            method.summary(),
+            self.verdict(),
+            method.verdict()
+        )
+    }
+
     fn verdict(&self) -> String {
         let found = &self.found;
         let left = match (&self.suite, &self.method) {

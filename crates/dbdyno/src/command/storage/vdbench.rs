@@ -12,6 +12,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::SystemTime;
 
 use anyhow::{Result, bail};
+use archive::{Archive, RunName};
 use host::Reader;
 use jiff::Timestamp;
 use load::Objective;
@@ -22,7 +23,8 @@ use storage::pages::{Pages, folder};
 use storage::profile::Profile;
 use storage::run::Run;
 
-use crate::arguments::VdbenchArguments;
+use crate::arguments::{ResultOptions, VdbenchArguments};
+use crate::command::ending::{Ending, Outcome};
 use crate::command::print;
 use crate::console::say;
 use crate::exit::{self, Status};
@@ -76,6 +78,12 @@ fn carry_out(arguments: &VdbenchArguments, archive: &Option<PathBuf>) -> Result<
     }
     // A list that cannot be executed leaves neither a run nor pages.
     check(&script, &arguments.force)?;
+    let archive = locations::archive(archive)?;
+    let results = ResultOptions {
+        no_page: arguments.no_page,
+        ..ResultOptions::default()
+    };
+    let ending = Ending::new(&results, &archive)?;
     let watched = arguments.watch.open()?;
     lab::signal::install();
     let now = Timestamp::now();
@@ -84,13 +92,7 @@ fn carry_out(arguments: &VdbenchArguments, archive: &Option<PathBuf>) -> Result<
     let listed: Vec<Run> = format.iter().chain(&script.runs).cloned().collect();
     let mut pages = Pages::create(&folder, &listed, &parameters, &script.histogram, now)?;
     let devices = Rc::new(Devices::of(&script));
-    let keeper = Keeper::enter(
-        &locations::archive(archive)?,
-        &script,
-        &parameters,
-        SEED,
-        Rc::clone(&devices),
-    )?;
+    let keeper = Keeper::enter(&archive, &script, &parameters, SEED, Rc::clone(&devices))?;
     let mut onlooker = Onlooker::begin(keeper, watched)?;
     let stop = lab::signal::stop_flag();
     let execution = Execution {
@@ -115,6 +117,9 @@ fn carry_out(arguments: &VdbenchArguments, archive: &Option<PathBuf>) -> Result<
         "pages: {}/summary.html; run {label} in the archive: dbdyno report {label}",
         folder.display()
     ));
+    let run = Archive::open_read_only(&archive)?.load_run(&RunName::Label(label))?;
+    // Wrappers know no status for a missing page, and the run has the others of -o.
+    ending.name_page(&Outcome::of_run(&run), Status::Fine);
     match ended? {
         Completion::Interrupted => {
             bail!("interrupted; the results so far are on the pages and in the archive")
