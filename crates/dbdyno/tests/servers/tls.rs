@@ -41,7 +41,10 @@ fn everything_is_measured(networked: &Networked, engine: &str, database: &str) {
     let full = |roots: &str| format!("?sslmode=verify-full&sslrootcert={roots}");
     let known = full(networked.roots().to_str().unwrap());
 
-    refused(&target("127.0.0.1", ""), "sslmode=verify-full");
+    refused(
+        &target("127.0.0.1", "?sslmode=disable"),
+        "sslmode=verify-full",
+    );
     let strange = Authority::new("somebody else").certificate;
     let strange = networked.file("strange.crt", &strange);
     refused(
