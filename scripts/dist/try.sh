@@ -16,12 +16,13 @@ in_root() { # ROOT COMMAND...
 }
 
 # A run whose gates failed (3) has a page too.
-measure() { # ROOT COMMAND PACKAGES
+measure() { # ROOT COMMAND PACKAGE [PLAN]
     mkdir -p "$1/root"
-    in_root "$1" "$2" run smoke --target sqlite: --yes >"$work/log" 2>&1 || [ $? = 3 ] || fail "$3: $(tail -n 5 "$work/log")"
-    in_root "$1" "$2" report last -o /root/page.html >"$work/log" 2>&1 || fail "$3: $(tail -n 5 "$work/log")"
-    grep -q '</html>' "$1/root/page.html" || fail "$3: the run gave no page"
-    in_root "$1" "$2" check --target duckdb: >"$work/log" 2>&1 || fail "$3: DuckDB does not run: $(tail -n 5 "$work/log")"
+    # shellcheck disable=SC2086 # no plan is the default
+    in_root "$1" "$2" run ${4-smoke} --demo --yes >"$work/log" 2>&1 || [ $? = 3 ] || fail "$3: $(tail -n 5 "$work/log")"
+    page=$(sed -n 's/^Page: //p' "$work/log")
+    (cd "$1/root" && grep -q '</html>' "${page#/root/}") || fail "$3: the run gave no page: $(tail -n 5 "$work/log")"
+    in_root "$1" "$2" check duckdb: >"$work/log" 2>&1 || fail "$3: DuckDB does not run: $(tail -n 5 "$work/log")"
     say "$3: measured and wrote its page, with $(find "$1" -xdev -type f | wc -l) files in the root"
 }
 
@@ -88,7 +89,7 @@ try_wheel() {
     cp dist/*.whl "$root/dist"
     in_root "$root" python3 -m venv /opt/venv
     in_root "$root" /opt/venv/bin/pip install --quiet --no-index --find-links /dist 'dbdyno[duckdb]' || fail "wheel: pip failed"
-    measure "$root" /opt/venv/bin/dbdyno wheel
+    measure "$root" /opt/venv/bin/dbdyno wheel ""
     in_root "$root" /opt/venv/bin/pip uninstall --quiet --yes dbdyno dbdyno-duckdb
     is_gone "$root" wheel
     for once in "uvx" "pipx run"; do
