@@ -173,6 +173,9 @@ pub enum Verb {
 }
 
 #[cfg(test)]
+mod documents;
+
+#[cfg(test)]
 mod tests {
     use super::*;
 
