@@ -152,6 +152,11 @@ impl Screen {
     }
 }
 
+/// A note about a name that belongs to another run or study.
+pub fn renamed(requested: &str, name: &str) -> String {
+    format!("dbdyno: note: the name {requested} is taken; this one is {name}")
+}
+
 /// Done and all, time left, and the current point, with a bar where there is room.
 fn style(columns: Option<usize>) -> ProgressStyle {
     let bar = columns.map_or("", |columns| {
@@ -234,9 +239,7 @@ impl Observer for Screen {
     }
 
     fn is_renamed(&mut self, requested: &str, name: &str) {
-        self.remark(&format!(
-            "dbdyno: note: the name {requested} is taken; this one is {name}"
-        ));
+        self.remark(&renamed(requested, name));
     }
 
     fn is_arranged(&mut self, arranged: &Arranged, settings: [&[String]; 2]) {

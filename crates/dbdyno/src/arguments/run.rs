@@ -25,11 +25,15 @@ pub use oltp::OltpRunArguments;
 pub struct RunArguments {
     #[command(subcommand)]
     pub workload: Option<Workload>,
-    /// Plan (default: quick): a built-in one (`dbdyno list plans`) or the path of a plan file; and the databases to
-    /// measure, as ENGINE://USER@HOST/DATABASE or ENGINE:PATH (no path: in memory); in any order
+    /// Plan (default: quick) and databases to measure, in any order
+    ///
+    /// The plan is a built-in one (`dbdyno list plans`) or the path of a file. A database is ENGINE://USER@HOST/DATABASE or
+    /// ENGINE:PATH (no path: in memory).
     #[arg(value_name = "PLAN|TARGET", hide_default_value = true)]
     pub texts: Vec<SecretText>,
-    /// Database to measure, in place of a positional TARGET; several for several engines, or for the nodes of one cluster
+    /// Database to measure, in place of a positional TARGET
+    ///
+    /// Several for several engines, or for the nodes of one cluster.
     #[arg(long = "target", value_name = "URL", hide_short_help = true)]
     pub targets: Vec<SecretText>,
     /// Resume an interrupted run

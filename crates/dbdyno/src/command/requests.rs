@@ -140,8 +140,13 @@ impl AbRequest {
         let mut typed = typed.clone();
         typed.take_subjects();
         let Split { subject, targets } = split("ab", Some(&Kind::plan()), &typed.texts)?;
+        let targets = [targets, typed.targets.clone()].concat();
         if typed.resume.is_none() {
-            check_sides(&typed, subject.as_deref())?;
+            let plan = check_sides(&typed, subject.as_deref())?;
+            let is_target = |text: &SecretText| text.expose().starts_with("target=");
+            if !typed.a.iter().any(is_target) || !typed.b.iter().any(is_target) {
+                check_targets(&format!("ab {plan}"), &targets, typed.options.demo)?;
+            }
         }
         Ok(Self {
             sides: [typed.a, typed.b].map(SideRequest::of).to_vec(),
@@ -152,7 +157,7 @@ impl AbRequest {
             judging: typed.judging,
             run: RunRequest {
                 plan: PlanSource::Named(subject.unwrap_or_default()),
-                targets: [targets, typed.targets].concat(),
+                targets,
                 resume: typed.resume,
                 options: typed.options,
                 ..RunRequest::default()
@@ -172,15 +177,15 @@ impl AbRequest {
     }
 }
 
-/// Refuses a study without a plan, and one whose sides do not differ unless that is requested.
-fn check_sides(typed: &AbArguments, plan: Option<&str>) -> Result<()> {
+/// The plan of a study; refuses one without a plan, and one whose sides do not differ unless that is requested.
+fn check_sides<'p>(typed: &AbArguments, plan: Option<&'p str>) -> Result<&'p str> {
     let Some(plan) = plan else {
         return invalid(
             "no plan is given; type: dbdyno ab PLAN TARGET --a KEY=VALUE --b KEY=VALUE (`dbdyno list plans` lists the plans)",
         );
     };
     if typed.aa || !typed.a.is_empty() || !typed.b.is_empty() {
-        return Ok(());
+        return Ok(plan);
     }
     invalid(format!(
         "A and B do not differ; type: dbdyno ab {plan} TARGET --a KEY=VALUE --b KEY=VALUE, or, to measure the noise of this \

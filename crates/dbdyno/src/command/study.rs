@@ -20,11 +20,13 @@ use archive::{Archive, ArchiveError, Run, RunName};
 
 use self::built_in::{BuiltIn, Design};
 use self::request::{StudyRequest, VERB};
-use crate::arguments::positional::{Split, split};
+use crate::arguments::positional::{Split, check_targets, split};
 use crate::arguments::study::{Size, StudyArguments, StudyKeys};
 use crate::command::ending::Ending;
+use crate::console::say;
 use crate::exit::{Status, invalid};
 use crate::locations;
+use crate::progress::renamed;
 use crate::resumption;
 
 pub fn study(arguments: &StudyArguments, archive_option: &Option<PathBuf>) -> Result<Status> {
@@ -45,9 +47,11 @@ pub fn study(arguments: &StudyArguments, archive_option: &Option<PathBuf>) -> Re
         }
     };
     let ending = Ending::new(&arguments.options.results, &archive)?;
-    let name = (arguments.resume.clone())
-        .or(arguments.options.name.clone())
-        .unwrap_or_else(|| lab::study::made_up_name(VERB, SystemTime::now()));
+    let name = match (&arguments.resume, &arguments.options.name) {
+        (Some(name), _) => name.clone(),
+        (None, Some(name)) => free_name(name, &built_in, &archive)?,
+        (None, None) => lab::study::made_up_name(VERB, SystemTime::now()),
+    };
     let request = StudyRequest {
         watched: arguments.options.watch.open()?,
         built_in,
@@ -61,6 +65,7 @@ pub fn study(arguments: &StudyArguments, archive_option: &Option<PathBuf>) -> Re
         first,
     };
     request.check()?;
+    check_databases(&request)?;
     resumption::set_study(&request.name, request.options_to_resume());
     let is_of_layouts = request.built_in.design == Design::Layouts;
     if !request.is_resumed() {
@@ -76,6 +81,33 @@ pub fn study(arguments: &StudyArguments, archive_option: &Option<PathBuf>) -> Re
         Design::Memory => half_memory::carry_out(&request),
         Design::Runs => runs::carry_out(&request),
         Design::Vary => vary::carry_out(&request),
+    }
+}
+
+/// The name, or the first of NAME-2, NAME-3 … that no other study has.
+fn free_name(requested: &str, built_in: &BuiltIn, archive: &Path) -> Result<String> {
+    let first_label = |name: &str| vec![built_in.first_label(name)];
+    let name = match Archive::open_read_only(archive) {
+        Err(ArchiveError::Absent { .. }) => requested.to_owned(),
+        store => store?.free_name(requested, first_label)?,
+    };
+    if name != requested {
+        say(&renamed(requested, &name));
+    }
+    Ok(name)
+}
+
+/// Refuses a study without a database, unless it has a server of its own.
+fn check_databases(request: &StudyRequest<'_>) -> Result<()> {
+    let name = &request.built_in.name;
+    let demo = request.arguments.options.demo;
+    match &request.built_in.target {
+        _ if request.is_resumed() => Ok(()),
+        Some(own) if demo => invalid(format!(
+            "study {name} measures {own} unless you name a database; type: dbdyno study {name}"
+        )),
+        Some(_) => Ok(()),
+        None => check_targets(&format!("study {name}"), &request.targets, demo),
     }
 }
 

@@ -42,8 +42,9 @@ pub struct ColumnarLoadArguments {
 pub struct Chosen {
     #[command(flatten)]
     pub target: OneTarget,
-    /// Tables, as [SCHEMA.]TABLE with * and ? as wildcards, or TABLE:COLUMN for some of its columns; a leading minus excludes
-    /// (default: all that you may read)
+    /// Tables, or columns of tables (default: all that you may read)
+    ///
+    /// A table is NAME or SCHEMA.NAME, with * and ? as wildcards. A leading minus excludes.
     #[arg(
         long,
         value_name = "TABLE[:COLUMN],…",
@@ -51,8 +52,9 @@ pub struct Chosen {
         allow_hyphen_values = true
     )]
     pub tables: Vec<String>,
-    /// Treatment of unsupported columns and values: `fail`, `skip` such columns and tables, or keep the
-    /// columns as `text`
+    /// Treatment of unsupported columns and values: fail, skip or text
+    ///
+    /// `skip` omits such columns and tables, `text` stores the columns as text.
     #[arg(long, value_name = "HOW", default_value = "fail")]
     pub unfit: Unfit,
 }
@@ -72,10 +74,12 @@ pub struct EstimateArguments {
     /// Size of the sample: a share of the rows, a time, or both (2%, 30s or 2%,30s)
     #[arg(long, value_name = "SIZE", default_value = "2%,30s")]
     pub size: Budget,
-    /// Memory size, such as 64GB or 48GiB: report which tables fit, and how much of tables like these it holds
+    /// Report which tables fit into this memory, such as 64GB or 48GiB
+    ///
+    /// And how much of tables like these it holds.
     #[arg(long, value_name = "SIZE", value_parser = memory::bytes_of)]
     pub memory: Option<u64>,
-    /// Size on disk of tables like these, such as 3TB: report how much memory they need
+    /// Report how much memory tables like these of this size on disk need, such as 3TB
     #[arg(long, value_name = "SIZE", value_parser = memory::bytes_of)]
     pub data: Option<u64>,
     /// Concurrent clients: report how many cores they need

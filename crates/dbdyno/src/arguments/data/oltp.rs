@@ -24,7 +24,9 @@ pub struct OltpLoadArguments {
     /// Replace an existing order-entry database
     #[arg(long)]
     pub replace: bool,
-    /// foreign_keys=true adds foreign keys; warehouse_rows=tenth loads a tenth of the rows, to try something out
+    /// foreign_keys=true or warehouse_rows=tenth
+    ///
+    /// Foreign keys are absent by default. A tenth of the rows is enough to try something out.
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub settings: Vec<String>,
 }
@@ -37,8 +39,10 @@ violated, or a transaction is missing"
 pub struct OltpCheckArguments {
     #[command(flatten)]
     pub target: OneTarget,
-    /// Check the database, unchanged since, against a log of acknowledged transactions instead (`run oltp --set journal=true`;
-    /// an interrupted run leaves it in the directory of the archive)
+    /// Check the database against this log of acknowledged transactions instead
+    ///
+    /// `run oltp --set journal=true` writes the log, and leaves it next to the archive if it is interrupted. The database must
+    /// be unchanged since.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["settings", "format"])]
     pub journal: Option<PathBuf>,
     /// check=light skips conditions 6, 10 and 12, which read every order line

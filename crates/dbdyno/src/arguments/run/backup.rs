@@ -19,7 +19,9 @@ pub struct BackupRunArguments {
     /// Methods to measure (default: all that the engine has; docs/BACKUP.md)
     #[arg(long, value_name = "METHOD,…", value_delimiter = ',')]
     pub methods: Vec<String>,
-    /// Numbers of channels that copy at once, one point for each, of methods that can have several (default: 1)
+    /// Numbers of channels that copy at once (default: 1)
+    ///
+    /// Methods that can have several are measured with each number.
     #[arg(long, value_name = "N,…", value_delimiter = ',')]
     pub dop: Vec<u32>,
     /// Number of warehouses to load if there is no order-entry database
@@ -28,8 +30,9 @@ pub struct BackupRunArguments {
     /// Number of clients that enter orders
     #[arg(short, long, value_name = "N", default_value_t = 1)]
     pub clients: u32,
-    /// Transactions per second that the clients are offered before and during each backup: its impact on them (default: no
-    /// load during a backup)
+    /// Transactions per second that the clients are offered before and during each backup
+    ///
+    /// The point has the backup's impact on them. The default is no load during a backup.
     #[arg(short = 'R', long, value_name = "PER-S")]
     pub rate: Option<f64>,
     #[command(flatten)]

@@ -27,7 +27,9 @@ pub struct ColumnarRunArguments {
     /// Compression levels to compare with disk (default: all five)
     #[arg(long, value_name = "LEVEL,…", value_delimiter = ',')]
     pub levels: Vec<Level>,
-    /// Degrees of parallelism within a session, each clamped to what the engine takes
+    /// Degrees of parallelism within a session
+    ///
+    /// Each is clamped to what the engine takes.
     #[arg(long, value_name = "N,…", value_delimiter = ',', default_value = "1,2", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub dop: Vec<u32>,
     /// Concurrent clients, measured besides a single one
@@ -36,11 +38,15 @@ pub struct ColumnarRunArguments {
     /// Queries to run (default: all)
     #[arg(long, value_name = "14,6,1", value_parser = olap::query::numbers)]
     pub queries: Option<std::vec::Vec<u32>>,
-    /// Memory for the in-memory tables and their queries; a database on disk that dbdyno creates gets a cache
-    /// of the same size (default: 80 % of what is available, divided by the levels)
+    /// Memory for the tables and their queries, such as 4GiB
+    ///
+    /// The default is 80 % of what is available, divided by the levels. A database on disk that dbdyno creates gets a cache of
+    /// the same size.
     #[arg(long, value_name = "SIZE", value_parser = memory::limit_of)]
     pub memory: Option<u64>,
-    /// Cancel a query after this time; it is invalid, and the run continues (default: 1h)
+    /// Cancel a query after this time (default: 1h)
+    ///
+    /// It is invalid, and the run continues.
     #[arg(long, value_name = "DURATION", value_parser = length)]
     pub timeout: Option<Duration>,
     #[command(flatten)]

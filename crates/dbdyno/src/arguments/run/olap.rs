@@ -21,17 +21,22 @@ pub struct OlapRunArguments {
     /// Scale factor that the database must have
     #[arg(long, value_name = "SF")]
     pub scale: Option<Scale>,
-    /// Queries to run (default: all), in the order of stream 0 of the TPC-H specification
+    /// Queries to run (default: all)
+    ///
+    /// They run in the order of stream 0 of the TPC-H specification.
     #[arg(long, value_name = "14,6,1", value_parser = olap::query::numbers)]
     pub queries: Option<std::vec::Vec<u32>>,
     /// Clients of a throughput run after the power run (default: no throughput run)
     #[arg(short, long, value_name = "N")]
     pub clients: Option<u32>,
-    /// Degrees of parallelism within a session, measured in turn and clamped to what the engine takes (default:
-    /// the target's own)
+    /// Degrees of parallelism within a session, measured in turn
+    ///
+    /// Each is clamped to what the engine takes. The default is the target's own.
     #[arg(long, value_name = "N,…", value_delimiter = ',')]
     pub dop: Vec<u32>,
-    /// Cancel a query after this time; it is invalid, and the run continues (default: 1h)
+    /// Cancel a query after this time (default: 1h)
+    ///
+    /// It is invalid, and the run continues.
     #[arg(long, value_name = "DURATION", value_parser = length)]
     pub timeout: Option<Duration>,
     #[command(flatten)]

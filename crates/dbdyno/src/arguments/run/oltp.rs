@@ -16,7 +16,9 @@ Exit status: 0 every point is valid · 3 a check failed; the database may be inc
 pub struct OltpRunArguments {
     #[command(flatten)]
     pub targets: Targets,
-    /// Number of warehouses that the database must have; with --repeat it is restored before each repetition
+    /// Number of warehouses that the database must have
+    ///
+    /// With --repeat it is restored before each repetition.
     #[arg(long, value_name = "W")]
     pub warehouses: Option<u32>,
     /// Clients: a number, a list (1,2,4) or a ramp (FROM..TO/STEP)
@@ -28,17 +30,23 @@ pub struct OltpRunArguments {
     /// Load before each level is measured
     #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = length)]
     pub ramp_up: Duration,
-    /// Transactions per second that all clients together are offered, instead of clients that wait for their answers
+    /// Transactions per second that all clients together are offered
+    ///
+    /// Without it, each client waits for its answer before its next transaction.
     #[arg(short = 'R', long, value_name = "PER-S")]
     pub rate: Option<f64>,
     /// Driver threads (default: one, and more if it is saturated)
     #[arg(short = 'j', long, value_name = "N")]
     pub threads: Option<u32>,
-    /// Use the keying and think times of the TPC-C specification; without them, each client sends its next transaction at
-    /// once, and the number of warehouses sets only the size of the data
+    /// Use the keying and think times of the TPC-C specification
+    ///
+    /// Without them, each client sends its next transaction at once, and the number of warehouses sets only the size of the
+    /// data.
     #[arg(long)]
     pub think_time: bool,
-    /// Response-time limit: the ramp ends once it is exceeded, and the supported number of clients is reported
+    /// Response-time limit at which the ramp ends
+    ///
+    /// The supported number of clients is reported.
     #[arg(long, value_name = "p95=50ms")]
     pub limit: Option<String>,
     /// Find the highest rate that meets this response time, starting from --rate
