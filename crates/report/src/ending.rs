@@ -24,7 +24,6 @@ const SENTENCES_MAX: usize = 4;
 const LINES_MAX: usize = 2;
 /// Most sentences besides the figures of a run.
 const ANSWERS_MAX: usize = 2;
-const TARGETS_MAX: usize = 3;
 /// Cautions that the grade takes into account.
 const GRADED: [&str; 4] = ["State", "Steady state", "Noise", "Other programs"];
 
@@ -91,10 +90,10 @@ fn paragraph(text: &str, width: usize) -> String {
 
 /// "before: smoke on SQLite 3.45.1", and "host vm-3, 2 cores, 3.80 GiB · 8 points in 12 s".
 fn subject(name: &str, run: &Run, others: &[&Run]) -> [String; 2] {
-    let targets = run.targets.iter().take(TARGETS_MAX).map(database);
+    let targets = run.targets.iter().take(best::TARGETS_MAX).map(database);
     let mut targets: Vec<String> = targets.collect();
     targets.dedup();
-    let more = match run.targets.len().saturating_sub(TARGETS_MAX) {
+    let more = match run.targets.len().saturating_sub(best::TARGETS_MAX) {
         0 => String::new(),
         more => format!(" and {more} more"),
     };

@@ -21,9 +21,10 @@ pub(crate) use until::Watch;
 use verdict::compare::{BAND_DEFAULT, CONFIDENCE, EFFECT, Options, compare};
 use verdict::metric::Metric;
 
-use super::compare::{How, Tables, earlier_studies, equal_studies, judge_and_show};
-use super::ending::{Ending, Outcome, html_options};
+use super::compare::{How, earlier_studies, equal_studies, html_options, judge_and_show};
+use super::ending::{Ending, Outcome};
 use super::requests::{AbRequest, SideRequest};
+use super::sides::Tables;
 use crate::arguments::{AbArguments, BandOption, urls};
 use crate::consent::Forecast;
 use crate::console::say;

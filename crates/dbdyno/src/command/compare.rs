@@ -11,8 +11,7 @@ use stats::compare::Verdict;
 use verdict::compare::{Comparison, LEARNED_PAIRS_MIN, Options, Terms, compare as set_against};
 use verdict::price;
 
-use super::ending::html_options;
-use super::sides::{judge_and_show_all, of_two_sides_alone};
+use super::sides::{Tables, judge_and_show_all, of_two_sides_alone};
 use super::{
     array, load_run, load_run_or_study, prices, print, print_coloured, print_json, shown, tell,
 };
@@ -38,7 +37,7 @@ pub fn compare(arguments: &CompareArguments, archive: &Option<PathBuf>) -> Resul
             if let Some(judged) = judge_and_show_all(
                 &all,
                 &arguments.judging,
-                Tables::of_compare(arguments),
+                Tables::of_detail(arguments.full),
                 &Watched::default(),
             )? {
                 return Ok(judged);
@@ -59,7 +58,7 @@ pub fn compare(arguments: &CompareArguments, archive: &Option<PathBuf>) -> Resul
         watched: &Watched::default(),
         judging: &arguments.judging,
         allow_mismatch: arguments.allow_mismatch,
-        tables: Tables::of_compare(arguments),
+        tables: Tables::of_detail(arguments.full),
         trust_sequential: arguments.trust_sequential,
     };
     let status = judge_and_show(&a, &b, &how, archive)?;
@@ -80,6 +79,23 @@ fn write_page(path: &Path, a: &Run, b: &Run, arguments: &CompareArguments) -> Re
     output::write_and_tell(path, &page, "page", "-o")
 }
 
+/// Options of the page of a study's runs.
+pub fn html_options(
+    judging: &Judging,
+    trust_sequential: bool,
+    runs: &[&Run],
+) -> Result<HtmlOptions> {
+    Ok(HtmlOptions {
+        prices: prices::load(&judging.prices, runs)?,
+        terms: Terms {
+            band: judging.band(),
+            trust_sequential,
+        },
+        primary: judging.primary()?,
+        ..HtmlOptions::default()
+    })
+}
+
 /// Refuses options that a study of more than two sides cannot use.
 fn refuse_flags_of_two(arguments: &CompareArguments) -> Result<()> {
     let refused = [
@@ -91,25 +107,6 @@ fn refuse_flags_of_two(arguments: &CompareArguments) -> Result<()> {
     match refused.into_iter().find(|(is_given, _)| *is_given) {
         Some((_, flag)) => Err(of_two_sides_alone(flag).into()),
         None => Ok(()),
-    }
-}
-
-/// Tables of a comparison on standard output.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Tables {
-    None,
-    /// Those of the primary metrics.
-    Primary,
-    All,
-}
-
-impl Tables {
-    fn of_compare(arguments: &CompareArguments) -> Self {
-        if arguments.full {
-            Self::All
-        } else {
-            Self::Primary
-        }
     }
 }
 

@@ -9,10 +9,9 @@ use std::time::SystemTime;
 use ::archive::Run;
 use anyhow::{Context, Result, bail};
 use report::{Against, HtmlOptions};
-use verdict::compare::Terms;
 
-use super::compare::Tables;
-use super::{prices, print, print_coloured, print_run, summary_columns, wants_colour};
+use super::sides::Tables;
+use super::{print, print_coloured, print_run, summary_columns, wants_colour};
 use crate::arguments::{Judging, ResultOptions};
 use crate::console::{leave_output_to_page, say, takes_escapes};
 use crate::exit::Status;
@@ -57,23 +56,6 @@ impl<'a> Outcome<'a> {
             options: HtmlOptions::default(),
         }
     }
-}
-
-/// Options of the page of a study's runs.
-pub fn html_options(
-    judging: &Judging,
-    trust_sequential: bool,
-    runs: &[&Run],
-) -> Result<HtmlOptions> {
-    Ok(HtmlOptions {
-        prices: prices::load(&judging.prices, runs)?,
-        terms: Terms {
-            band: judging.band(),
-            trust_sequential,
-        },
-        primary: judging.primary()?,
-        ..HtmlOptions::default()
-    })
 }
 
 impl Ending {

@@ -5,11 +5,26 @@ use anyhow::Result;
 use stats::compare::Verdict;
 use verdict::contrasts::{self, Kind, Options, contrasts};
 
-use super::compare::Tables;
 use super::{print_coloured, print_json, shown, tell};
 use crate::arguments::{BandOption, FailOn, Judging};
 use crate::event_outputs::Watched;
 use crate::exit::{InvalidInput, Status};
+
+/// Tables of a comparison on standard output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tables {
+    None,
+    /// Those of the primary metrics.
+    Primary,
+    All,
+}
+
+impl Tables {
+    /// The tables of a verb that always prints some.
+    pub fn of_detail(is_full: bool) -> Self {
+        if is_full { Self::All } else { Self::Primary }
+    }
+}
 
 /// Judges the sides of a screening, or alternatives in all pairs, prints the result, and returns the requested status; `None` for other
 /// runs.

@@ -2,7 +2,6 @@
 
 use archive::{Point, Run};
 
-use super::TARGETS_MAX;
 use crate::html::observed;
 use crate::level::{self, TestGroup};
 use crate::main_figures::{MainFigure, best_of, main_figures};
@@ -10,6 +9,7 @@ use crate::terminal::Paint;
 use crate::terminal::table::{Align, Column, Table, cut};
 use crate::{number, users};
 
+pub const TARGETS_MAX: usize = 3;
 /// Most rows.
 pub const ROWS_MAX: usize = 6;
 /// Longest and shortest name, and the room that a value of a target needs.
