@@ -14,7 +14,7 @@ pub use pace::{Offered, blame_driver, stood_still};
 pub use slices::{SLICE_MAX, SLICE_MIN, slices_of};
 pub(crate) use slices::{in_slices, slices_too_short};
 
-/// Share of the jobs' time in the driver that is noted.
+/// Share of the sessions' time in the driver that is noted.
 const DRIVER_PCT_NOTED: f64 = 5.0;
 /// Less driver time may be a single halt of the machine in a point of some milliseconds.
 const OWN_MIN: Duration = Duration::from_millis(10);
@@ -90,7 +90,7 @@ fn busiest(outcome: &Outcome) -> Option<(usize, f64)> {
     (elapsed_s > 0.0).then_some((used.threads, pct))
 }
 
-/// Share of the jobs' time, in percent, that was certainly the driver's: without all waits for a processor, because a
+/// Share of the sessions' time, in percent, that was certainly the driver's: without all waits for a processor, because a
 /// preempted job may have been in the driver.
 pub fn own_pct(outcome: &Outcome) -> Option<f64> {
     let active: Duration = outcome.clients.iter().map(|client| client.active).sum();
@@ -342,7 +342,7 @@ mod tests {
         );
         let texts: Vec<String> = noted.iter().map(Remark::to_string).collect();
         assert!(texts[1].contains(
-            "40 % of the jobs' time was spent in the driver itself; run it on another or faster machine; allowed by the plan"
+            "40 % of the sessions' time was spent in the driver itself; run it on another or faster machine; allowed by the plan"
         ));
         assert!(texts[2].contains("200 of 200 operations"));
         // No limit permits errors.

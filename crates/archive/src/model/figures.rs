@@ -103,7 +103,7 @@ figures! {
     pressure_memory_pct, "%", Lower, "Time in which some task waited for memory (PSI).";
     pressure_io_pct, "%", Lower, "Time in which some task waited for I/O (PSI).";
     in_flight_mean, "requests", Neither, "Mean number of requests in the target: service times ÷ elapsed time.";
-    little_error_pct, "%", Lower, "Share of the jobs' active time spent in the driver (Little's law).";
+    little_error_pct, "%", Lower, "Share of the sessions' active time spent in the driver (Little's law).";
     driver_cpu_pct, "% of a core", Lower, "CPU time of dbdyno's process; of an embedded engine, without the engine's calls.";
     process_cpu_pct, "% of a core", Neither, "CPU time of dbdyno's process, an embedded engine included.";
     process_rss_mb_peak, "MB", Neither, "Resident memory of dbdyno's process, largest sample.";

@@ -18,9 +18,9 @@ RateImpossible { done_per_s: f64, sessions: u64, shortest_ms: f64 } =>
 StoodStill { still_s: f64, elapsed_s: f64 } =>
     "no operation was completed for at least {still_s:.1} s of {elapsed_s:.1} s: the database, or something it waited for, \
      stalled";
-/// Part of the jobs' time that was spent in the driver; `allowed` if the plan allows it.
+/// Part of the sessions' time that was spent in the driver; `allowed` if the plan allows it.
 DriverTooSlow { own_pct: f64, allowed: bool } =>
-    "the driver was the bottleneck: {own_pct:.0} % of the jobs' time was spent in the driver itself; run it on \
+    "the driver was the bottleneck: {own_pct:.0} % of the sessions' time was spent in the driver itself; run it on \
      another or faster machine{rest}",
     rest = words::allowed(*allowed);
 /// One of the driver's threads was hardly ever idle.
@@ -43,8 +43,8 @@ LimitsChanged { limits: Vec<LimitChanged> } =>
 ThreadPerJob =>
     "each job sent its statements from a thread of its own; scripts and order entry on a server are sent by an event loop, which \
      takes another time for each, so that rates of statements as short as these do not compare between the two";
-/// Part of the jobs' time that was neither spent in the target nor a pause.
-DriverTime { driver_pct: f64 } => "{driver_pct:.0} % of the jobs' time was spent in the driver or waiting for a CPU";
+/// Part of the sessions' time that was neither spent in the target nor a pause.
+DriverTime { driver_pct: f64 } => "{driver_pct:.0} % of the sessions' time was spent in the driver or waiting for a CPU";
 /// The point is so short that its start and end weigh too much.
 Short { elapsed_s: f64 } =>
     "short: {elapsed_ms:.0} ms; take a larger size for a figure that lasts", elapsed_ms = elapsed_s * 1e3;

@@ -164,7 +164,7 @@ fn commits_are_held_back_by_a_slow_log_and_by_scheduling_where_it_is_fast() {
     // With 150 µs per sync the shares are 27 % processors, 33 % log, 40 % scheduling.
     let shared = committing(150.0).judged();
     assert_eq!(shared.resource, Resource::Scheduling);
-    for part in ["33 % went to log writes and syncs", "27 % to processors"] {
+    for part in ["33 % went to log writes and syncs", "27 % to the CPU"] {
         assert!(shared.sentence.contains(part), "{}", shared.sentence);
     }
     assert_eq!(committing(180.0).resource(), Resource::Several);

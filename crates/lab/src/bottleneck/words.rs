@@ -25,15 +25,17 @@ fn of_jobs(finding: &Finding, evidence: &Evidence<'_>) -> String {
     match finding {
         Finding::NothingDone => "Unknown: no job did anything.".into(),
         Finding::DriverAlone { pct } => {
-            format!("Driver-bound: {pct:.0} % of the jobs' time was spent in the driver itself.")
+            format!(
+                "Driver-bound: {pct:.0} % of the sessions' time was spent in the driver itself."
+            )
         }
         Finding::Paused { busy_pct } => format!(
-            "Nothing is saturated: the jobs paused {:.0} % of their time{}.",
+            "Nothing is saturated: the sessions paused {:.0} % of their time{}.",
             100.0 - busy_pct,
             processors(figures)
         ),
         Finding::Unreported { pct } => format!(
-            "Unknown: {pct:.0} % of the jobs' busy time was spent in the server, which does not report \
+            "Unknown: {pct:.0} % of the sessions' busy time was spent in the server, which does not report \
              its wait events; see docs/SERVERS.md for the rights that dbdyno needs."
         ),
         Finding::Memory { pct, shortage } => memory(*pct, *shortage, figures),
@@ -43,7 +45,7 @@ fn of_jobs(finding: &Finding, evidence: &Evidence<'_>) -> String {
             others,
         } => format!("{}{}.", most(*resource, *pct, evidence), besides(others)),
         Finding::Several { parts } => format!(
-            "No single bottleneck: of the jobs' busy time, {}{}{}.",
+            "No single bottleneck: of the sessions' busy time, {}{}{}.",
             list(&parts[..parts.len().min(LISTED_MAX)]),
             processors(figures),
             device_numbers(figures)
@@ -53,7 +55,7 @@ fn of_jobs(finding: &Finding, evidence: &Evidence<'_>) -> String {
 
 fn title(resource: Resource) -> &'static str {
     match resource {
-        Resource::Cpu => "processors",
+        Resource::Cpu => "the CPU",
         Resource::Device => "data reads and writes",
         Resource::LogSync => "log writes and syncs",
         Resource::Lock => "locks",
@@ -93,7 +95,7 @@ fn memory(pct: f64, shortage: Shortage, figures: &Figures) -> String {
     let swapped = (shortage.swap_mb_per_s).filter(|rate| *rate >= SWAP_MB_PER_S_MIN);
     numbers.extend(swapped.map(|rate| format!("{rate:.1} MB/s went to and from swap")));
     format!(
-        "Memory-bound: {}, and {pct:.0} % of the jobs' busy time was spent on paging and its \
+        "Memory-bound: {}, and {pct:.0} % of the sessions' busy time was spent on paging and its \
          effects{}{}.",
         numbers.join(", "),
         processors(figures),
@@ -101,41 +103,41 @@ fn memory(pct: f64, shortage: Shortage, figures: &Figures) -> String {
     )
 }
 
-/// The sentence, without its end, for a resource that took `pct` of the jobs' busy time.
+/// The sentence, without its end, for a resource that took `pct` of the sessions' busy time.
 fn most(resource: Resource, pct: f64, evidence: &Evidence<'_>) -> String {
     let figures = evidence.figures;
     match resource {
         Resource::Cpu => cpu(pct, figures),
         Resource::Device => device(pct, evidence),
         Resource::LogSync => format!(
-            "Log-bound: {pct:.0} % of the jobs' busy time was spent writing and syncing the \
+            "Log-bound: {pct:.0} % of the sessions' busy time was spent writing and syncing the \
              log{}{}",
             log_latency(evidence.background),
             device_numbers(figures)
         ),
         Resource::Lock => format!(
-            "Lock-bound: {pct:.0} % of the jobs' busy time was spent waiting for locks{}",
+            "Lock-bound: {pct:.0} % of the sessions' busy time was spent waiting for locks{}",
             longest(evidence.events, &[WaitClass::Lock, WaitClass::Blocked])
         ),
         Resource::Latch => format!(
-            "Bound by the server's internal locks: {pct:.0} % of the jobs' busy time{}{}",
+            "Bound by the server's internal locks: {pct:.0} % of the sessions' busy time{}{}",
             longest(evidence.events, &[WaitClass::Latch]),
             processors(figures)
         ),
         Resource::Network => network(pct, evidence),
         Resource::Scheduling => format!(
-            "Bound by scheduling between driver and server: {pct:.0} % of the jobs' busy time was \
+            "Bound by scheduling between driver and server: {pct:.0} % of the sessions' busy time was \
              spent on context switches and wake-ups on this machine while neither was running{}{}",
             round_trip(evidence.link),
             processors(figures)
         ),
         Resource::Driver => format!(
-            "Driver-bound: {pct:.0} % of the jobs' busy time was the client's own work or \
+            "Driver-bound: {pct:.0} % of the sessions' busy time was the client's own work or \
              the server's wait for it{}",
             processors(figures)
         ),
         _ => format!(
-            "Bound by other waits: {pct:.0} % of the jobs' busy time{}{}{}",
+            "Bound by other waits: {pct:.0} % of the sessions' busy time{}{}{}",
             longest(evidence.events, &[WaitClass::Other, WaitClass::Blocked]),
             processors(figures),
             device_numbers(figures)
@@ -159,18 +161,18 @@ fn cpu(pct: f64, figures: &Figures) -> String {
                 ", and not by the database alone"
             };
             format!(
-                "CPU-bound{whose}: processors {busy:.0} % busy{others}, and the jobs spent {pct:.0} % of \
-                 their busy time on them or waiting for one{steal}"
+                "CPU-bound{whose}: CPU {busy:.0} % busy{others}, and the sessions spent {pct:.0} % of \
+                 their busy time on it or in its run queue{steal}"
             )
         }
         Some(busy) => format!(
-            "Nothing is saturated: the jobs spent {pct:.0} % of their busy time on processors, which were \
-             {busy:.0} % busy{}; more jobs would use more of them",
+            "Nothing is saturated: the sessions spent {pct:.0} % of their busy time on the CPU, which was \
+             {busy:.0} % busy{}; more sessions would use more of them",
             others(figures)
         ),
         None => format!(
-            "Nothing is known to be saturated: the jobs spent {pct:.0} % of their busy time on processors, \
-             but how busy those were is unknown"
+            "Nothing is known to be saturated: the sessions spent {pct:.0} % of their busy time on the CPU, \
+             but how busy that was is unknown"
         ),
     }
 }
@@ -203,11 +205,11 @@ fn device(pct: f64, evidence: &Evidence<'_>) -> String {
         format!("Device-bound: the device{name} is saturated")
     } else {
         format!(
-            "Device-bound: the jobs wait for the latency of the device{name}, which is not saturated"
+            "Device-bound: the sessions wait for the latency of the device{name}, which is not saturated"
         )
     };
     format!(
-        "{verdict}; {pct:.0} % of the jobs' busy time was spent reading and writing data{}",
+        "{verdict}; {pct:.0} % of the sessions' busy time was spent reading and writing data{}",
         device_numbers(evidence.figures)
     )
 }
@@ -218,7 +220,7 @@ fn network(pct: f64, evidence: &Evidence<'_>) -> String {
         format!("; {rate:.1} MB/s through the network interfaces")
     });
     format!(
-        "Network-bound: {pct:.0} % of the jobs' busy time was spent between driver and \
+        "Network-bound: {pct:.0} % of the sessions' busy time was spent between driver and \
          server{}{rate}{}",
         round_trip(evidence.link),
         processors(evidence.figures)
@@ -234,8 +236,16 @@ fn round_trip(link: Option<Link>) -> String {
 
 fn processors(figures: &Figures) -> String {
     figures.cpu_pct_avg.map_or(String::new(), |pct| {
-        format!("; processors {pct:.0} % busy{}", others(figures))
+        format!("; CPU {pct:.0} % busy{}", others(figures))
     })
+}
+
+/// "270 µs", "1.25 ms".
+fn time(ms: f64) -> String {
+    match ms < 0.9995 {
+        true => format!("{:.0} µs", ms * 1e3),
+        false => format!("{ms:.2} ms"),
+    }
 }
 
 fn device_numbers(figures: &Figures) -> String {
@@ -251,11 +261,11 @@ fn device_numbers(figures: &Figures) -> String {
         figures
             .device_busy_pct
             .map(|pct| format!("busy {pct:.0} %")),
-        read_await_ms.map(|ms| format!("{ms:.2} ms a read")),
-        write_await_ms.map(|ms| format!("{ms:.2} ms a write")),
+        read_await_ms.map(|ms| format!("{} a read", time(ms))),
+        write_await_ms.map(|ms| format!("{} a write", time(ms))),
         figures
             .device_queue_mean
-            .map(|n| format!("{n:.1} requests at once")),
+            .map(|n| format!("queue depth {n:.1}")),
     ]
     .into_iter()
     .flatten()

@@ -1,4 +1,4 @@
-//! An engine inside this process: the kernel's account of the jobs' threads replaces the waits of a server.
+//! An engine inside this process: the kernel's account of the sessions' threads replaces the waits of a server.
 
 use std::time::Duration;
 
