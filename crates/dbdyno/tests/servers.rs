@@ -263,7 +263,7 @@ fn missing_rights_of_a_user_are_reported() {
     assert_eq!(occurrences(&markdown.stdout), 1);
     assert_eq!(occurrences(section("sure")), 1);
     let verdict = section("verdict");
-    assert!(verdict.contains("Valid, with cautions"), "{verdict}");
+    assert!(verdict.contains("are hidden from its user"), "{verdict}");
     for point in points(&run) {
         let figures = point;
         assert!(figures["write_iops"].is_null() && figures["cpu_pct_avg"].is_number());

@@ -6,7 +6,7 @@ use verdict::price::{PriceList, Saved};
 
 use crate::number;
 use crate::prices::amount;
-use crate::users;
+use crate::users::{self, parallelism};
 
 pub const CORES_BEFORE_CLOCK: &str =
     "Choose processors by the number of cores first, and between equals by the clock.";
@@ -37,11 +37,11 @@ fn place(left: &SpareCores) -> String {
     if left.test == PointKey::OBSERVATION {
         return format!("{}, as observed", left.target);
     }
-    let level = if users::is_of_users(&left.test) {
-        number::users(left.jobs)
-    } else {
-        format!("DOP {}", u64::from(left.jobs) * u64::from(left.threads))
+    let key = PointKey {
+        threads: left.threads,
+        ..PointKey::of(&left.test, left.jobs)
     };
+    let level = parallelism(&key);
     let why = match left.level {
         Level::Supported => "the most within the limit",
         Level::Best if users::is_of_users(&left.test) => "the best level",

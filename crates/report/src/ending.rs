@@ -163,7 +163,15 @@ fn question(outcome: &forest::Outcome) -> String {
     }
 }
 
-/// "Limits: processors in 5 of 8 tests, log syncs in 2."
+/// "locks", but "CPU" and "WAL syncs".
+fn within_a_sentence(name: &str) -> String {
+    match name.chars().take(2).all(char::is_uppercase) {
+        true => name.to_owned(),
+        false => name.to_lowercase(),
+    }
+}
+
+/// "Limits: CPU in 5 of 8 tests, WAL syncs in 2."
 fn limited(found: &[Limit<'_>]) -> Option<String> {
     let of: usize = found.iter().map(|limit| limit.tests.len()).sum();
     let known = || {
@@ -181,7 +189,7 @@ fn limited(found: &[Limit<'_>]) -> Option<String> {
         _ if known().next().is_none() => Some(format!("Limits: none found in {of} tests.")),
         _ => {
             let named = known().take(LIMITS_MAX).map(|limit| {
-                let name = limits::name(limit.resource).to_lowercase();
+                let name = within_a_sentence(limits::name(limit.resource));
                 format!("{name} in {}", limit.tests.len())
             });
             let named: Vec<String> = named.collect();

@@ -4,15 +4,16 @@ mod reason;
 #[cfg(test)]
 mod tests;
 
-use archive::{Figures, Grade, Graded, Point, Remark, Resource, Run, RunState, Steady};
+use archive::{
+    Figures, Grade, Graded, Point, Remark, Resource, RightsMissing, Run, RunState, Steady,
+    TargetRecord,
+};
 
 use crate::level;
-use crate::main_figures::{MainFigure, main_figures};
+use crate::main_figures::{MainFigure, REPETITIONS_MIN, main_figures};
 use crate::scorecard;
 pub use reason::{Part, Reason};
 
-/// With two, chance alone decides how far they lie apart.
-const REPETITIONS_MIN: usize = 3;
 /// Distance from the median beyond which a difference that matters could be noise.
 const SPREAD_PCT_MAX: f64 = 5.0;
 /// Share of the processors or of the device's bytes that leaves other figures than those of an idle machine.
@@ -25,7 +26,7 @@ const ONCE_S_MIN: f64 = 60.0;
 /// Most reasons in the sentence.
 const NAMED_MAX: usize = 2;
 
-/// Grades a run, or with the other sides of its study all of them.
+/// Grades a run, or with the other sides of its study all of them; a reason that both have is said once.
 pub fn grade(run: &Run, sides: &[&Run]) -> Graded {
     let own = reasons(run);
     let of_sides = sides.iter().flat_map(|side| {
@@ -33,9 +34,15 @@ pub fn grade(run: &Run, sides: &[&Run]) -> Graded {
             label: side.label.clone(),
             reason: Box::new(reason),
         };
-        reasons(side).into_iter().map(of_side)
+        let kind = std::mem::discriminant::<Reason>;
+        let is_new = |reason: &Reason| !own.iter().any(|known| kind(known) == kind(reason));
+        reasons(side)
+            .into_iter()
+            .filter(is_new)
+            .map(of_side)
+            .collect::<Vec<_>>()
     });
-    let mut all: Vec<Reason> = own.into_iter().chain(of_sides).collect();
+    let mut all: Vec<Reason> = own.iter().cloned().chain(of_sides).collect();
     all.sort_by_key(|reason| std::cmp::Reverse(reason.grade()));
     let value = all.first().map_or(Grade::GoodToUse, Reason::grade);
     let decisive: Vec<String> = (all.iter())
@@ -68,26 +75,24 @@ pub fn reasons(run: &Run) -> Vec<Reason> {
         heavy_others(run),
     ];
     let mut found: Vec<Reason> = all.into_iter().flatten().collect();
-    found.extend(if is_observation(run) {
-        of_observation(run)
-    } else {
-        of_load(run, &main)
-    });
+    match is_observation(run) {
+        true => found.extend(shortest(run, ONCE_S_MIN)),
+        false => found.extend(of_load(run, &main)),
+    }
+    found.extend(hidden(run));
     found
 }
 
-fn of_observation(run: &Run) -> Vec<Reason> {
-    let hidden = run.targets.iter().find(|target| {
+/// A server whose other sessions are unknown, so that nobody can tell if they disturbed.
+fn hidden(run: &Run) -> Option<Reason> {
+    let hides = |target: &&TargetRecord| {
         let missing = target.rights_missing.as_ref();
-        missing.is_some_and(archive::RightsMissing::hides_others)
-    });
-    let hidden = hidden.map(|target| Reason::Hidden {
+        missing.is_some_and(RightsMissing::hides_others)
+    };
+    let target = run.targets.iter().find(hides)?;
+    Some(Reason::Hidden {
         target: target.name.clone(),
-    });
-    shortest(run, ONCE_S_MIN)
-        .into_iter()
-        .chain(hidden)
-        .collect()
+    })
 }
 
 fn of_load(run: &Run, main: &[MainFigure<'_>]) -> Vec<Reason> {

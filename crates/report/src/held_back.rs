@@ -3,9 +3,9 @@
 use archive::Bottleneck;
 
 use crate::level::{Curve, Level};
-use crate::{number, users};
+use crate::users::parallelism;
 
-/// One sentence for each stretch of levels, e.g. "J 4–16: CPU-bound: …".
+/// One sentence for each stretch of levels, e.g. "4 sessions to 16 sessions: CPU-bound: …".
 ///
 /// The sentence, with its numbers, is that of the stretch's highest level.
 pub fn sentences(curve: &Curve<'_>) -> Vec<String> {
@@ -35,12 +35,7 @@ pub fn sentences(curve: &Curve<'_>) -> Vec<String> {
     sentences.collect()
 }
 
-/// "J 4", with threads "J 4 × T 2", "4 users".
+/// "4 sessions", "4 users".
 pub fn place(level: &Level<'_>) -> String {
-    let key = &level.first().key;
-    match key.threads {
-        _ if users::is_of_users(&key.test) => number::users(key.jobs),
-        1 => format!("J {}", key.jobs),
-        threads => format!("J {} × T {threads}", key.jobs),
-    }
+    parallelism(&level.first().key)
 }

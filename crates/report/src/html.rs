@@ -120,6 +120,7 @@ pub fn html(run: &Run, against: &[Against<'_>], options: &HtmlOptions) -> String
             &scorecard::scorecard(run, against),
             scorecard::ends,
         ))
+        .folded_but_printed("Every metric, always in the same order")
         .section("scorecard", "Scorecard"),
         columnar: columnar::view(run, against),
         columnar_title: columnar::title(run, against),
@@ -202,7 +203,7 @@ struct Page<'a> {
 }
 
 impl Page<'_> {
-    /// The page's sections before and after those of the components, in order.
+    /// The page's sections in order.
     fn sections(&self) -> Vec<(&'static str, &'static str)> {
         let all = [
             (true, ("verdict", "Answer")),
@@ -238,9 +239,14 @@ impl Page<'_> {
             (!self.practice.is_empty(), ("practice", "Configuration")),
             (true, ("method", "Method")),
         ];
-        (all.into_iter())
+        let components = self.components.iter().map(|c| (c.id, c.name));
+        let mut links: Vec<_> = (all.into_iter())
             .filter_map(|(is_there, link)| is_there.then_some(link))
-            .collect()
+            .collect();
+        let after_platform = links.iter().position(|(id, _)| *id == "platform");
+        let at = after_platform.map_or(links.len(), |at| at + 1);
+        links.splice(at..at, components);
+        links
     }
 }
 
@@ -277,8 +283,7 @@ struct Section {
 }
 
 const SECTIONS: [Section; 5] = [
-    Section::of(Component::Cpu, "Processor"),
-    Section::of(Component::Server, "Server: processor, memory and cache"),
+    Section::of(Component::Database, "Database: all components"),
     Section {
         component: Component::Storage,
         below_database: true,
@@ -286,7 +291,8 @@ const SECTIONS: [Section; 5] = [
         id: "below",
     },
     Section::of(Component::Storage, "Storage, through the database"),
-    Section::of(Component::Database, "Database: all components"),
+    Section::of(Component::Server, "Server: CPU, memory and cache"),
+    Section::of(Component::Cpu, "CPU"),
 ];
 
 impl Section {

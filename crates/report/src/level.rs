@@ -5,6 +5,8 @@ use archive::{Component, Figures, Latency, Point, Remark, Run, Section, Table};
 use stats::summary;
 use stats::{Histogram, HistogramSnapshot};
 
+use crate::component::place;
+
 /// Repetitions with the same test, target and parallelism.
 #[derive(Debug, Clone)]
 pub struct Level<'a> {
@@ -244,17 +246,17 @@ pub fn tests<'a>(run: &'a Run, rank: impl Fn(&str) -> usize) -> Vec<TestGroup<'a
                 groups.len() - 1
             }
         };
-        place(&mut groups[group], index + 1, point);
+        add(&mut groups[group], index + 1, point);
     }
     for group in &mut groups {
         finish(group, run);
     }
-    groups.sort_by_key(|g| (g.component, rank(g.test), g.first_step(), g.test));
+    groups.sort_by_key(|g| (place(g.component), rank(g.test), g.first_step(), g.test));
     groups
 }
 
 /// Adds a point to its curve and level.
-fn place<'a>(group: &mut TestGroup<'a>, number: usize, point: &'a Point) {
+fn add<'a>(group: &mut TestGroup<'a>, number: usize, point: &'a Point) {
     let key = &point.key;
     let same = |c: &Curve<'_>| c.target == key.target && c.step == key.step;
     let at = match group.curves.iter().position(same) {

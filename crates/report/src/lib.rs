@@ -18,6 +18,7 @@
 
 mod arrangement;
 mod comparison;
+mod component;
 mod cores;
 mod delivered;
 mod devices;
@@ -60,4 +61,5 @@ pub use published::published;
 pub use scorecard::{Against, Scorecard};
 pub use summary::{Summary, summary};
 pub use terminal::table::wrap;
-pub use terminal::{parallelism, point_line, terminal};
+pub use terminal::{point_line, terminal};
+pub use users::parallelism;

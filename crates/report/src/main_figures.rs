@@ -4,8 +4,12 @@ use std::collections::BTreeSet;
 
 use archive::{Component, FIGURES, PointKey, Run};
 
-use crate::level::{Curve, Level, TestGroup};
+use crate::component::place;
+use crate::level::{Level, TestGroup};
 use crate::scorecard::{self, Line, Rule};
+
+/// With two, chance alone decides how far they lie apart.
+pub const REPETITIONS_MIN: usize = 3;
 
 /// The best level of one test on one target.
 #[derive(Debug, Clone)]
@@ -22,7 +26,8 @@ pub struct MainFigure<'a> {
     pub line: Option<&'static Line>,
     /// Its valid repetitions.
     pub level: Level<'a>,
-    pub curve: Curve<'a>,
+    /// The figure of each degree of parallelism, in ascending order.
+    pub by_degree: Vec<(u32, f64)>,
 }
 
 impl MainFigure<'_> {
@@ -62,26 +67,10 @@ impl MainFigure<'_> {
             false => format!("{} ({})", self.name, self.test),
         }
     }
-
-    /// Values of the curve by degree of parallelism, valid levels only.
-    pub fn by_degree(&self) -> Vec<(u32, f64)> {
-        let levels = self.curve.levels.iter().filter(|level| !level.extra());
-        let valid = levels.filter_map(Level::only_valid);
-        valid
-            .filter_map(|level| Some((level.dop(), level.figure(self.figure)? * self.scale)))
-            .collect()
-    }
 }
 
-/// Transactions before storage, and the processor's own tests last: readers of the first screen ask in this order.
-const ORDER: [Component; 4] = [
-    Component::Database,
-    Component::Storage,
-    Component::Server,
-    Component::Cpu,
-];
-
-/// The headlines of the scorecard; for a component without any, the best level of each of its tests.
+/// The headlines of the scorecard; for a component without any, the best level of each of its tests. The processor's own tests measure the
+/// language of an engine, and are main figures only of a run without others.
 pub fn main_figures<'a>(run: &Run, groups: &[TestGroup<'a>]) -> Vec<MainFigure<'a>> {
     let of_lines = scorecard::lines().iter().filter(|line| line.headline);
     let mut found: Vec<MainFigure<'a>> = of_lines
@@ -92,7 +81,10 @@ pub fn main_figures<'a>(run: &Run, groups: &[TestGroup<'a>]) -> Vec<MainFigure<'
         .iter()
         .filter(|g| !with_headline.contains(&g.component));
     found.extend(others.flat_map(|group| best_of(run, group)));
-    found.sort_by_key(|main| ORDER.iter().position(|each| *each == main.component));
+    if found.iter().any(|main| main.component != Component::Cpu) {
+        found.retain(|main| main.component != Component::Cpu);
+    }
+    found.sort_by_key(|main| place(main.component));
     found
 }
 
@@ -104,17 +96,17 @@ fn of_line<'a>(run: &Run, groups: &[TestGroup<'a>], line: &'static Line) -> Vec<
         label => format!("{}, {label}", line.group),
     };
     let of_group = |group: &TestGroup<'a>| {
-        let shape = |level: Level<'a>, curve: Curve<'a>| MainFigure {
+        let shape = |level: Level<'a>, by_degree| MainFigure {
             component: line.component,
             name: name.clone(),
             test: group.test,
-            target: curve.target,
+            target: level.first().key.target,
             figure: line.figure.as_str(),
             unit: line.unit.as_str(),
             scale: line.scale,
             line: Some(line),
             level,
-            curve,
+            by_degree,
         };
         peaks(run, group, &line.figure, shape)
     };
@@ -127,36 +119,55 @@ pub(crate) fn best_of<'a>(run: &Run, group: &TestGroup<'a>) -> Vec<MainFigure<'a
     let Some(info) = FIGURES.iter().find(|info| info.name == name) else {
         return Vec::new();
     };
-    let shape = |level: Level<'a>, curve: Curve<'a>| MainFigure {
+    let shape = |level: Level<'a>, by_degree| MainFigure {
         component: group.component,
         name: group.title.to_owned(),
         test: group.test,
-        target: curve.target,
+        target: level.first().key.target,
         figure: info.name,
         unit: info.unit,
         scale: 1.0,
         line: None,
         level,
-        curve,
+        by_degree,
     };
     peaks(run, group, info.name, shape)
 }
 
-/// The best curve of each target by its best level.
+/// The best level of each target. Where some levels are repeated, one of those: the largest of many single measurements owes it to noise.
 fn peaks<'a>(
     run: &Run,
     group: &TestGroup<'a>,
     figure: &str,
-    shape: impl Fn(Level<'a>, Curve<'a>) -> MainFigure<'a>,
+    shape: impl Fn(Level<'a>, Vec<(u32, f64)>) -> MainFigure<'a>,
 ) -> Vec<MainFigure<'a>> {
     let of_target = |target: u32| {
         let curves = group.curves.iter().filter(|curve| curve.target == target);
-        let peaks = curves.filter_map(|curve| {
-            let peak = curve.peak(figure)?;
-            Some((peak.figure(figure)?, peak, curve))
-        });
-        let (_, level, curve) = peaks.max_by(|a, b| a.0.total_cmp(&b.0))?;
-        Some(shape(level, curve.clone()))
+        let levels = curves.flat_map(|curve| &curve.levels);
+        let valid = levels
+            .filter(|level| !level.extra())
+            .filter_map(Level::only_valid);
+        let known: Vec<(f64, Level<'a>)> = valid
+            .filter_map(|level| Some((level.figure(figure)?, level)))
+            .collect();
+        let rank = |value: f64, level: &Level<'_>| {
+            let repetitions = level.points.len().min(REPETITIONS_MIN);
+            (repetitions, value, std::cmp::Reverse(level.dop()))
+        };
+        let best = known.iter().reduce(|best, other| {
+            let [a, b] = [best, other].map(|(value, level)| rank(*value, level));
+            match a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)).then(a.2.cmp(&b.2)) {
+                std::cmp::Ordering::Less => other,
+                _ => best,
+            }
+        })?;
+        let mut by_degree: Vec<(u32, f64)> = known
+            .iter()
+            .map(|(value, level)| (level.dop(), *value))
+            .collect();
+        by_degree.sort_by_key(|(degree, _)| *degree);
+        by_degree.dedup_by_key(|(degree, _)| *degree);
+        Some(shape(best.1.clone(), by_degree))
     };
     (0..run.targets.len() as u32)
         .filter_map(of_target)

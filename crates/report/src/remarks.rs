@@ -196,7 +196,7 @@ mod tests {
             texts,
             [
                 "short: 46–107 ms; take a larger size for a figure that lasts",
-                "5 % of the jobs' time was spent in the driver or waiting for a CPU",
+                "5 % of the sessions' time was spent in the driver or waiting for a CPU",
                 "T611 has 5 rows",
                 "T611 has 6 rows",
                 "the table holds 4–5 updates, but 7 were committed and 9 measured",

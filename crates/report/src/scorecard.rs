@@ -17,6 +17,7 @@ pub(crate) use section::{ends, half, section};
 
 use archive::Run;
 
+use crate::component::place;
 use crate::level::TestGroup;
 
 #[derive(Debug, Clone)]
@@ -31,7 +32,7 @@ pub struct Row {
 pub struct Scorecard {
     /// Targets first, then the compared platforms with any of the metrics.
     pub columns: Vec<Column>,
-    /// One row per metric whose test was measured or published anywhere, in the order of [`lines`].
+    /// One row per metric whose test was measured or published anywhere, by component, then in the order of [`lines`].
     pub rows: Vec<Row>,
     /// A sentence naming the tests of the other metrics.
     pub left_out: Option<String>,
@@ -71,7 +72,7 @@ pub fn scorecard(run: &Run, against: &[Against<'_>]) -> Scorecard {
         }
     }
     let (heads, cells): (Vec<_>, Vec<_>) = columns.into_iter().unzip();
-    let (rows, rest): (Vec<Row>, Vec<Row>) = lines()
+    let (mut rows, rest): (Vec<Row>, Vec<Row>) = lines()
         .iter()
         .enumerate()
         .map(|(at, line)| Row {
@@ -80,6 +81,7 @@ pub fn scorecard(run: &Run, against: &[Against<'_>]) -> Scorecard {
             caution: caution::caution(run, against, &line.test),
         })
         .partition(|row| !row.nowhere_measured());
+    rows.sort_by_key(|row| place(row.line.component));
     Scorecard {
         left_out: left_out(run, against, &rows, &rest),
         silent: (!silent.is_empty()).then(|| {

@@ -31,7 +31,7 @@ pub fn of_shift(shift: &Shift) -> String {
     }
 }
 
-/// Concurrency: "8 in flight", for a database "8 jobs", for order entry "8 users"; "8 → 16 jobs" after a change.
+/// Concurrency: "8 in flight", for a database "8 sessions", for order entry "8 users"; "8 → 16 sessions" after a change.
 pub fn jobs(shift: &Shift) -> String {
     let count = match (shift.jobs, shift.jobs_after) {
         (a, b) if a == b => a.to_string(),
@@ -44,7 +44,7 @@ pub fn jobs(shift: &Shift) -> String {
         },
         (false, _) => format!("{count} in flight"),
         (true, 1) if count == "1" => "1 job".to_owned(),
-        (true, 1) => format!("{count} jobs"),
+        (true, 1) => format!("{count} sessions"),
         (true, threads) => format!("{count} × {threads}"),
     }
 }

@@ -1,11 +1,12 @@
 //! The answer of a run in sentences that need no glossary: for the top of the page, the terminal and Markdown.
 
-use archive::{Graded, Resource, Run};
+use archive::{Graded, Resource, Run, TargetRecord};
 
 use crate::grade::grade;
 use crate::level::{self, TestGroup};
 use crate::main_figures::{MainFigure, main_figures};
-use crate::{number, scorecard, users};
+use crate::users::parallelism;
+use crate::{number, scorecard};
 
 /// Most figures in the sentence of a target, and most targets.
 const FIGURES_MAX: usize = 2;
@@ -66,8 +67,15 @@ fn sentence(run: &Run, target: u32, said: &[&MainFigure<'_>]) -> Option<String> 
     let mut text = format!("{} {}", subject(run, target), phrase(first));
     let limit = |main: &MainFigure<'_>| {
         let point = main.level.first();
-        let bottleneck = point.held_back.bottleneck.as_ref()?;
-        limited_by(bottleneck.resource)
+        let resource = point.held_back.bottleneck.as_ref()?.resource;
+        let is_shared = point.figures.is_crowded() == Some(true);
+        Some(match resource {
+            Resource::Cpu if is_shared => "limited by the CPU, which other programs used too",
+            Resource::Device if is_shared => {
+                "limited by the storage device, which other programs used too"
+            }
+            resource => limited_by(resource)?,
+        })
     };
     if let Some(limit) = limit(first) {
         text += &format!(", {limit}");
@@ -103,35 +111,33 @@ fn subject(run: &Run, target: u32) -> String {
     } else {
         String::new()
     };
-    format!("{} {}{name}{on}", record.engine, record.engine_version)
+    format!("{}{name}{on}", database(record))
+}
+
+/// "PostgreSQL 15.18", without the package of its distribution.
+pub fn database(target: &TargetRecord) -> String {
+    let version = target.engine_version.split(" (").next();
+    let name = format!("{} {}", target.engine, version.unwrap_or_default());
+    name.trim().to_owned()
 }
 
 fn phrase(main: &MainFigure<'_>) -> String {
     let key = &main.level.first().key;
     let value = number::three_digits(main.value());
-    let (what, with) = match (main.says(), main.is_observation()) {
-        (_, true) => (
-            format!("ran {value} transactions per second"),
-            String::new(),
-        ),
-        (Some(says), _) => (says.replace("{}", &value), with(key.jobs, &key.test)),
-        (None, _) => (
-            format!("delivers {value} {} in {}", main.unit, main.title()),
-            with(key.jobs, &key.test),
-        ),
+    let what = match (main.says(), main.is_observation()) {
+        (_, true) => format!("ran {value} transactions per second"),
+        (Some(says), _) => says.replace("{}", &value),
+        (None, _) => format!("delivers {value} {} in {}", main.unit, main.title()),
+    };
+    let with = match key.dop() {
+        0 | 1 => String::new(),
+        _ if main.is_observation() => String::new(),
+        _ => format!(" with {}", parallelism(key)),
     };
     let at = main
         .latency("p95")
         .map(|us| format!(" at {} (p95)", number::latency(Some(us))));
     format!("{what}{with}{}", at.unwrap_or_default())
-}
-
-fn with(jobs: u32, test: &str) -> String {
-    match jobs {
-        0 | 1 => String::new(),
-        _ if users::is_of_users(test) => format!(" with {}", number::users(jobs)),
-        _ => format!(" with {}", number::counted(u64::from(jobs), "session")),
-    }
 }
 
 fn limited_by(resource: Resource) -> Option<&'static str> {

@@ -8,11 +8,13 @@ mod bars;
 mod chart;
 mod forest;
 mod scale;
+mod spark;
 
 pub use bars::{Bar, bars};
 pub use chart::{Chart, Dash, Mark, Series, Shape, Trace};
 pub use forest::{Branch, forest};
 pub use scale::{Axis, Scale, Tick};
+pub use spark::spark;
 
 /// Makes a text safe inside elements and quoted attributes.
 pub fn escape(text: &str) -> String {

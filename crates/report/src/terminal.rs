@@ -7,7 +7,7 @@ pub(crate) mod table;
 mod text;
 
 use archive::reference::Reference;
-use archive::{Component, Latency, Point, PointKey, Remark, Run, RunState, Section, Steady};
+use archive::{Component, Latency, Point, Remark, Run, RunState, Section, Steady};
 
 use crate::delivered::delivered;
 use crate::level::{self, CORES_LEFT_AVG, CORES_LEFT_PEAK, Curve, Level, TestGroup};
@@ -84,18 +84,9 @@ pub fn point_line(target: &str, point: &Point) -> String {
     // Unknown figures are omitted: most are known for the point that this one is part of.
     let known = [rate, orders, p99, cpu, elapsed].into_iter().flatten();
     let what = format!("{target} {} {}", key.test, point.title);
-    let parts = [what, parallelism(key)].into_iter().chain(known);
+    let parts = [what, users::parallelism(key)].into_iter().chain(known);
     let parts: Vec<String> = parts.chain([mark]).collect();
     clean(&parts.join(" · "))
-}
-
-/// "16 users", "J 4 × T 1".
-pub fn parallelism(key: &PointKey) -> String {
-    if users::is_of_users(&key.test) {
-        number::users(key.jobs)
-    } else {
-        format!("J {} × T {}", key.jobs, key.threads)
-    }
 }
 
 fn head(run: &Run, width: usize, paint: &Paint) -> String {
@@ -115,7 +106,11 @@ fn head(run: &Run, width: usize, paint: &Paint) -> String {
         .iter()
         .map(|t| clean(format!("{} ({} {})", t.name, t.engine, t.engine_version).trim()))
         .collect();
-    let plan = format!("plan {} · {}", run.plan_name, run.started_at);
+    let plan = format!(
+        "plan {} · started {}",
+        run.plan_name,
+        stats::words::date(&run.started_at)
+    );
     let mut out = format!(
         "{}\n{}\n{}\n{} of {} points · {state} · {validity}\n",
         paint.bold(&table::cut(

@@ -24,7 +24,7 @@ pub fn of_level(level: &Level<'_>) -> Vec<TransactionKind> {
     all
 }
 
-/// "rows per transaction with 4 jobs: look 1 · buy 3", one sentence per level.
+/// "rows per transaction with 4 sessions: look 1 · buy 3", one sentence per level.
 pub fn sentences(curve: &Curve<'_>) -> Vec<String> {
     let sentence = |level: &Level<'_>| {
         let kinds = of_level(level);
@@ -41,6 +41,6 @@ pub fn sentences(curve: &Curve<'_>) -> Vec<String> {
 pub fn jobs(level: &Level<'_>) -> String {
     match level.first().key.jobs {
         1 => "1 job".to_owned(),
-        jobs => format!("{jobs} jobs"),
+        jobs => format!("{jobs} sessions"),
     }
 }

@@ -1,6 +1,6 @@
 //! Overview of the order-entry workload: throughput, response times and limits by number of users.
 
-use archive::{Cell, Section, Table};
+use archive::{Cell, PointKey, Section, Table};
 use verdict::ramps::{PERCENTILE, USERS};
 
 use crate::level::{Curve, Level, TestGroup};
@@ -25,6 +25,16 @@ pub fn summaries(groups: &[TestGroup<'_>]) -> Vec<Summary> {
 /// True if the jobs of a test are users, over all their transactions.
 pub fn is_of_users(test: &str) -> bool {
     test == USERS
+}
+
+/// "16 users", "4 sessions", "4 sessions × 2 threads".
+pub fn parallelism(key: &PointKey) -> String {
+    let sessions = || number::counted(u64::from(key.jobs), "session");
+    match key.threads {
+        _ if is_of_users(&key.test) => number::users(key.jobs),
+        0 | 1 => sessions(),
+        threads => format!("{} × {threads} threads", sessions()),
+    }
 }
 
 /// Transactions of the users, each a test with the same levels.

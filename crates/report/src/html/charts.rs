@@ -61,7 +61,7 @@ fn throughput_how(sweeps: &[Sweep<'_>], laws: &Laws<'_>, logarithmic: bool, load
     let (step, more) = match load {
         Load::Parallelism => (
             "; each step to the right doubles the parallelism",
-            "more jobs no longer help; the ring marks the saturation point, the smallest DOP within 5 % of the maximum",
+            "more sessions no longer help; the ring marks the saturation point, the fewest within 5 % of the maximum",
         ),
         Load::Users => (
             "",
@@ -275,7 +275,7 @@ pub fn response(sweeps: &[Sweep<'_>], load: Load) -> Option<Figure> {
             "Lower is better; the vertical axis is logarithmic. A flat line means that added {} cause no queueing; \
              lines that diverge mean that tail latency grows faster than the median.",
             match load {
-                Load::Parallelism => "jobs",
+                Load::Parallelism => "sessions",
                 Load::Users => "users",
             }
         ),

@@ -74,7 +74,7 @@ round trips | /op | round_trips_per_operation | figure
 rolled | back | rolled_back | whole
 first job | s | first_finish_s | figure
 time | s | elapsed_s | figure
-driver | % of jobs | little_error_pct | figure";
+driver | % of time | little_error_pct | figure";
 
 pub static COLUMNS: LazyLock<Vec<Column>> = LazyLock::new(|| {
     let column = |line: &'static str| {

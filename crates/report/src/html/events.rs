@@ -60,8 +60,7 @@ pub fn at_best(sweeps: &[Sweep<'_>], rate: Rate) -> Option<Figure> {
     }
     let caption = "Top timed events at the best level".to_owned();
     let svg = bars(&caption, &shown);
-    let how =
-        "Where the jobs' time went, in percent of their total time. Start with the longest bar.";
+    let how = "Where the sessions' time went, in percent of their total time. Start with the longest bar.";
     Some(Figure::new(
         caption,
         svg,
@@ -90,7 +89,7 @@ fn mean_wait_ms(event: &TimedEvent) -> Option<f64> {
     Some(event.time_s * 1e3 / waits as f64)
 }
 
-/// Shares of the jobs' time by level for each sweep of the run, with those of compared runs dashed.
+/// Shares of the sessions' time by level for each sweep of the run, with those of compared runs dashed.
 pub fn by_level(sweeps: &[Sweep<'_>], load: Load) -> Vec<Figure> {
     let own: Vec<&Sweep<'_>> = sweeps.iter().filter(|sweep| sweep.own).collect();
     let figures = own.iter().filter_map(|sweep| {
@@ -133,7 +132,7 @@ fn over_levels<'s>(
         series.extend(lines(&levels, &names, &prefix, Dash::Dashed));
         rows.extend(rows_of(&format!("{} ", other.label), &levels));
     }
-    let caption = format!("Timed events by level, % of the jobs' time{of}");
+    let caption = format!("Timed events by level, % of the sessions' time{of}");
     let dops: Vec<u32> = levels.iter().map(|(dop, _)| *dop).collect();
     let chart = Chart::new(
         &caption,
@@ -141,8 +140,8 @@ fn over_levels<'s>(
         Axis::linear("", 100.0, tick),
         series,
     );
-    let how = "What the jobs' time went to at each level (first repetition). A wait whose share rises with the level is what \
-               more jobs queue for.";
+    let how = "What the sessions' time went to at each level (first repetition). A wait whose share rises with the level is what \
+               more sessions queue for.";
     Some(Figure::new(
         caption,
         chart.render(),

@@ -2,8 +2,11 @@
 
 use archive::{ControlGroup, Run};
 
+use crate::comparison;
 use crate::number;
 use crate::scorecard::Against;
+use crate::summary::database;
+use stats::words::date;
 
 pub type Fact = (String, String);
 
@@ -27,6 +30,8 @@ pub fn parts(value: &str) -> Vec<&str> {
 }
 
 pub struct View {
+    /// Facts that every reader asks for first, in the order of an AWR report.
+    pub head: Vec<Fact>,
     pub platform: Vec<Fact>,
     /// Block devices: name, size, kind, scheduler, model, mounts.
     pub devices: Vec<[String; 6]>,
@@ -40,6 +45,7 @@ pub struct View {
 
 pub fn view(run: &Run, against: &[Against<'_>]) -> View {
     View {
+        head: head(run),
         platform: platform(run),
         devices: devices(run),
         targets: targets(run),
@@ -58,6 +64,72 @@ pub fn view(run: &Run, against: &[Against<'_>]) -> View {
             .collect(),
         run: how(run),
         others: against.iter().filter_map(other).collect(),
+    }
+}
+
+/// Size of the cache by its setting in each engine.
+const BUFFERS: [&str; 4] = [
+    "shared_buffers",
+    "innodb_buffer_pool_size",
+    "memory_limit",
+    "cache_size",
+];
+
+fn head(run: &Run) -> Vec<Fact> {
+    let p = &run.platform;
+    let mut databases: Vec<String> = (run.targets.iter()).map(database).collect();
+    databases.dedup();
+    let mut buffers: Vec<String> = (run.targets.iter())
+        .filter_map(|target| {
+            let mut known = BUFFERS.iter().copied();
+            let (name, value) = known.find_map(|name| Some((name, target.settings.get(name)?)))?;
+            // SQLite counts KiB as a negative number of pages.
+            let kib = value
+                .strip_prefix('-')
+                .and_then(|kib| kib.parse::<u64>().ok());
+            let value = kib.map_or_else(|| value.clone(), |kib| number::bytes(kib * 1024));
+            Some(format!("{name} {value}"))
+        })
+        .collect();
+    buffers.dedup();
+    let cores = p.cores.or(p.threads);
+    let elapsed = Run::elapsed(&[run]);
+    let facts = [
+        ("Database", Some(databases.join(" · "))),
+        ("Host", p.host_name.clone()),
+        ("Cores", cores.map(|n| n.to_string())),
+        ("Memory", p.memory_bytes.map(number::bytes)),
+        ("Buffers", Some(buffers.join(" · "))),
+        ("Sessions", sessions(run)),
+        (
+            "Duration",
+            elapsed.map(|time| comparison::length(time.as_secs_f64())),
+        ),
+        ("Started", Some(date(&run.started_at))),
+        ("Plan", Some(run.plan_name.clone())),
+    ];
+    let known = facts.into_iter().filter_map(|(name, value)| {
+        let value = value.filter(|value| !value.is_empty())?;
+        Some((name.to_owned(), value))
+    });
+    known.collect()
+}
+
+/// "1 to 8"; of an observation the mean of the active ones.
+fn sessions(run: &Run) -> Option<String> {
+    let observed = run.points.iter().filter(|point| point.key.is_observation());
+    let mut active = observed.filter_map(|point| point.figures.active_sessions_mean);
+    if let Some(mean) = active.next() {
+        return Some(format!("{} active (mean)", number::figure(mean)));
+    }
+    let jobs = run
+        .points
+        .iter()
+        .map(|point| point.key.jobs)
+        .filter(|n| *n > 0);
+    match (jobs.clone().min()?, jobs.max()?) {
+        (low, high) if low == high => Some(low.to_string()),
+        (low, high) => Some(format!("{low} to {high}")),
     }
 }
 
@@ -153,8 +225,8 @@ fn how(run: &Run) -> Vec<Fact> {
         fact("Plan", Some(run.plan_name.clone())),
         fact("Repetitions", Some(run.repetitions.to_string())),
         fact("Seed", Some(run.seed.to_string())),
-        fact("Started", Some(run.started_at.clone())),
-        fact("Finished", run.finished_at.clone()),
+        fact("Started", Some(date(&run.started_at))),
+        fact("Finished", run.finished_at.as_deref().map(date)),
         fact("dbdyno", Some(run.tool_version.clone())),
     ];
     std::iter::once(name).chain(said).chain(rest).collect()

@@ -1,4 +1,4 @@
-//! The first screen: validity, main results, limits, confidence, next steps.
+//! The first screen: the answer and its grade, best figures, limits, confidence, next steps.
 
 mod delivers;
 pub(crate) mod limits;
@@ -12,8 +12,10 @@ use super::forest::Outcome;
 use super::{alternatives, screening, verdict};
 use crate::cores;
 use crate::level::TestGroup;
+use crate::main_figures::main_figures;
 use crate::number;
 use crate::scorecard::Against;
+use crate::summary;
 use crate::users::Summary;
 use ::verdict::cores::spare_cores;
 use delivers::Delivers;
@@ -23,6 +25,8 @@ use limits::Limit;
 #[template(path = "first.html", whitespace = "minimize")]
 pub struct View {
     verdict: verdict::View,
+    /// The answer in sentences: of a study its result, else the best figures.
+    lead: Vec<String>,
     screening: Option<screening::Outcome>,
     alternatives: Option<alternatives::Outcome>,
     /// Speed-up of memory over disk, and its cost in memory.
@@ -43,7 +47,7 @@ struct LimitView {
     resource: &'static str,
     /// "limits 5 of 8 tests".
     share: String,
-    /// Codes of the tests with links to their sections.
+    /// Names of the tests with links to their sections.
     tests: Vec<(String, String)>,
     more: usize,
     sentence: String,
@@ -59,7 +63,7 @@ struct Next {
 const MEASURES_MAX: usize = 3;
 /// Most resources, and most tests of each.
 const LIMITS_MAX: usize = 3;
-const TESTS_MAX: usize = 6;
+const TESTS_MAX: usize = 3;
 
 pub struct Answers<'a> {
     /// The other sides of the run's study, if it has more than two.
@@ -92,15 +96,29 @@ pub fn view(
     let ramps: Vec<_> = ramps
         .map(|summary| (summary.target.clone(), summary.sentences.clone()))
         .collect();
-    let of_study = screening.is_some() || alternatives.is_some() || !columnar.is_empty();
-    let has_answer = of_study || !outcomes.is_empty() || !ramps.is_empty() || !charts.is_empty();
+    let pair = against.iter().filter_map(|other| match other {
+        Against::Run(other) => Some(*other).filter(|other| is_of_study(run, other)),
+        Against::Reference(_) => None,
+    });
+    let of_study: Vec<&Run> = sides.iter().copied().chain(pair).collect();
+    let lead = match &outcomes[..] {
+        [] => summary::measured(run, groups),
+        outcomes => (outcomes.iter())
+            .map(|outcome| format!("{}: {}.", outcome.question, outcome.tally))
+            .collect(),
+    };
+    let is_study_without_table =
+        screening.is_some() || alternatives.is_some() || !columnar.is_empty();
+    let has_answer =
+        is_study_without_table || !outcomes.is_empty() || !ramps.is_empty() || !charts.is_empty();
     let of = found.iter().map(|limit| limit.tests.len()).sum();
     View {
-        verdict: verdict::view(run, groups, sides),
+        verdict: verdict::view(run, groups, &of_study),
+        lead,
         screening,
         alternatives,
         columnar,
-        delivers: (!has_answer).then(|| delivers::view(run, groups, against)),
+        delivers: (!has_answer).then(|| delivers::view(run, &main_figures(run, groups), against)),
         outcomes,
         ramps,
         charts,
@@ -114,6 +132,11 @@ pub fn view(
     }
 }
 
+fn is_of_study(run: &Run, other: &Run) -> bool {
+    let name = |run: &Run| run.study.as_ref().map(|study| study.name.clone());
+    name(run).is_some() && name(run) == name(other)
+}
+
 fn limit_view(limit: &Limit<'_>, of: usize) -> LimitView {
     let tests = limit.tests.iter().take(TESTS_MAX);
     LimitView {
@@ -124,7 +147,7 @@ fn limit_view(limit: &Limit<'_>, of: usize) -> LimitView {
             number::counted(of as u64, "test")
         ),
         tests: tests
-            .map(|test| ((*test).to_owned(), super::figure::id_of(test)))
+            .map(|(code, title)| (format!("{title} ({code})"), super::figure::id_of(code)))
             .collect(),
         more: limit.tests.len().saturating_sub(TESTS_MAX),
         sentence: limit.sentence.to_owned(),

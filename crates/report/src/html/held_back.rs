@@ -9,7 +9,7 @@ use crate::level::TestGroup;
 use crate::number;
 
 const BACKGROUND: &str = "target @DOP | process | event | count | time [s] | mean [ms] |  [MB]";
-const BACKGROUND_HOW: &str = "Work of the server's background processes while the jobs ran. The mean time of a log sync is the latency that \
+const BACKGROUND_HOW: &str = "Work of the server's background processes while the sessions ran. The mean time of a log sync is the latency that \
      every commit pays.";
 const WAITS: &str = "target @DOP | waits for | count | < 1 ms [%] | < 2 ms [%] | < 4 ms [%] | < 8 ms [%] | < 16 ms [%] | \
      < 32 ms [%] | source";

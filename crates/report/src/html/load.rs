@@ -23,7 +23,7 @@ impl Load {
 
     pub fn axis(self, levels: &[u32]) -> Axis {
         match self {
-            Self::Parallelism => Axis::dops("degree of parallelism (jobs × threads)", levels),
+            Self::Parallelism => Axis::dops("sessions × threads", levels),
             Self::Users => Axis::users("users", levels.iter().copied().max().unwrap_or(1)),
         }
     }

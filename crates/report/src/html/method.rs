@@ -3,7 +3,7 @@
 pub const METHOD: &[(&str, &str)] = &[
     (
         "Rates",
-        "Operations and rows completed by the jobs, divided by the measured time from the common start to the end of \
+        "Operations and rows completed by the sessions, divided by the measured time from the common start to the end of \
          the last job. Ramp-up lies before that start and does not count.",
     ),
     (
@@ -31,7 +31,7 @@ pub const METHOD: &[(&str, &str)] = &[
     ),
     (
         "Parallelism",
-        "DOP (degree of parallelism) is jobs × threads per job. Efficiency is throughput per unit of parallelism, \
+        "DOP (degree of parallelism) is sessions × threads per session. Efficiency is throughput per unit of parallelism, \
          relative to the smallest level. A sweep saturates at the smallest level that reaches 95 % of the largest measured \
          throughput, unless that is the last one. Cores left are the host's idle hardware threads, on average and at the peak.",
     ),
@@ -39,13 +39,13 @@ pub const METHOD: &[(&str, &str)] = &[
         "Scaling law",
         "The thin line on a throughput chart is the Universal Scalability Law fitted to the valid points of one sweep: \
          contention σ is the share of the work for which jobs queue, coherency κ the cost of keeping each pair of jobs \
-         consistent, λ the throughput of one job. The fit needs four levels, its 95 % intervals six; without coherency \
+         consistent, λ the throughput of one session. The fit needs four levels, its 95 % intervals six; without coherency \
          it is Amdahl's law. Beyond the measured range the line is a dashed extrapolation, at most to twice the \
          largest level; a maximum that was not observed is not reported.",
     ),
     (
         "The driver",
-        "Its CPU time, its share of the jobs' time (Little's law) and its late starts are shown with every point, to \
+        "Its CPU time, its share of the sessions' time (Little's law) and its late starts are shown with every point, to \
          show that the driver was not the bottleneck.",
     ),
     (

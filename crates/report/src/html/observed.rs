@@ -6,6 +6,8 @@ use super::figure::{Figure, grouped};
 use super::section::{self, Fragment};
 use crate::level;
 use crate::number::{self, tick};
+use stats::words::date;
+
 use crate::svg::{Axis, Chart, Dash, Series, Shape, Trace};
 
 /// A longer series is thinned to about this many intervals.
@@ -28,7 +30,7 @@ fn add(parts: &mut Fragment, run: &Run, point: &Point) {
     parts
         .heading(
             3,
-            &format!("{target}, {seconds} s from {}", point.started_at),
+            &format!("{target}, {seconds} s from {}", date(&point.started_at)),
         )
         .element("p", "summary", bottleneck.map_or("", |b| &b.sentence))
         .facts("strip", facts(point));

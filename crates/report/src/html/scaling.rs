@@ -143,7 +143,7 @@ impl<'a> Laws<'a> {
                 };
                 [
                     row(
-                        format!("λ, {} of one job", self.unit),
+                        format!("λ, {} of one session", self.unit),
                         fit.law.rate_of_one,
                         None,
                     ),
@@ -254,7 +254,7 @@ impl Law<'_> {
         let contention = match (fit.law.contention, amdahl) {
             (0.0, _) => "no contention detected".to_owned(),
             (share, _) if share > 1.0 => format!(
-                "several jobs together are slower than one (contention {})",
+                "several sessions together are slower than one (contention {})",
                 percent(share, self.contention(fit))
             ),
             (share, Some(_)) => format!(
@@ -266,7 +266,7 @@ impl Law<'_> {
         let coherency = match fit.law.coherency {
             0.0 => "no coherency cost detected".to_owned(),
             share => format!(
-                "coherency {} per pair of jobs",
+                "coherency {} per pair of sessions",
                 percent(share, fit.coherency)
             ),
         };

@@ -21,9 +21,6 @@ use crate::remarks::{self, Line, Numbered};
 use crate::scorecard::{Against, caution};
 use crate::users;
 
-/// Longest title (characters) in the table of contents.
-const CONTENTS_TITLE_MAX: usize = 48;
-
 pub struct View {
     pub id: String,
     pub code: String,
@@ -51,16 +48,6 @@ pub struct View {
     pub notes: Vec<Line>,
     /// Sentences for all rows of a curve, and reasons against comparing curves.
     pub standing: Vec<String>,
-}
-
-impl View {
-    /// Code and title, or only the code if the title is long enough to name all options.
-    pub fn in_contents(&self) -> String {
-        match self.title.chars().count() {
-            0..=CONTENTS_TITLE_MAX => format!("{} {}", self.code, self.title),
-            _ => self.code.clone(),
-        }
-    }
 }
 
 pub fn view<'a>(run: &'a Run, group: &TestGroup<'a>, against: &[Against<'a>]) -> View {

@@ -1,15 +1,13 @@
 //! The top of the page: validity of the run and confidence in it.
 
-use std::collections::BTreeSet;
-
 use archive::{
-    Figures, OTHERS_IO_MB_PER_S_MIN, OTHERS_IO_PCT_MAX, OTHERS_PCT_MAX, Point, Remark,
-    RightsMissing, Run, RunState, Steady,
+    Figures, Grade, Graded, OTHERS_IO_MB_PER_S_MIN, OTHERS_IO_PCT_MAX, OTHERS_PCT_MAX, Point,
+    Remark, RightsMissing, Run, RunState, Steady,
 };
 
 use super::figure::id_of;
+use crate::grade;
 use crate::level::{self, TestGroup};
-use crate::scorecard;
 use crate::{html::sweep, number};
 
 /// Least spread between repetitions (percent of the median) of a noisy level.
@@ -31,87 +29,48 @@ pub struct Reason {
 }
 
 pub struct View {
-    /// "Valid", "Valid, with cautions", "Not valid" …
-    pub headline: &'static str,
-    pub sentence: String,
+    pub grade: Graded,
+    /// Its reasons beyond those of its sentence.
+    pub further: Vec<String>,
     pub tone: &'static str,
+    /// "76 points, all of which passed their checks".
+    pub points: String,
     pub items: Vec<Item>,
     pub reasons: Vec<Reason>,
     pub reasons_more: usize,
 }
 
-/// Judges a run as a whole, or with the other sides of its study, the study.
+/// Grades a run, or with the other sides of its study, the study.
 pub fn view(run: &Run, groups: &[TestGroup<'_>], sides: &[&Run]) -> View {
-    let whole = Whole::of(run, sides);
-    let items = items(run, groups);
-    let cautions = cautions(&items);
-    let elsewhere = sides.iter().flat_map(|side| {
-        let groups = level::tests(side, scorecard::rank);
-        self::cautions(&self::items(side, &groups))
-    });
-    let elsewhere: BTreeSet<&str> = elsewhere.collect();
-    let (headline, tone, sentence) = match (whole.measured, whole.invalid, whole.is_complete) {
-        _ if !whole.is_trusted => (
-            "Not valid",
-            "bad",
-            format!(
-                "The record of {} cannot be trusted.",
-                if sides.is_empty() {
-                    "this run"
-                } else {
-                    "a run of this study"
-                }
-            ),
-        ),
-        (0, ..) => (
-            "Nothing measured",
-            "bad",
-            match run.state {
-                RunState::Complete => "The run has no points.",
-                _ => "The run ended before its first point finished; resume it.",
-            }
-            .to_owned(),
-        ),
-        (_, 0, true) if !cautions.is_empty() || !elsewhere.is_empty() => (
-            "Valid, with cautions",
-            "warn",
-            format!("{}{}", whole.passed(), to_read(&cautions, &elsewhere)),
-        ),
-        (_, 0, true) => ("Valid", "good", whole.passed()),
-        (measured, 0, false) => (
-            "Incomplete",
-            "warn",
-            format!(
-                "{measured} of {} points{} were measured; all of them passed their checks.",
-                whole.planned, whole.runs
-            ),
-        ),
-        (measured, bad, _) => (
-            "Not valid",
-            "bad",
-            format!(
-                "{bad} of {measured} points{} failed a check; their figures are excluded{}.",
-                whole.runs,
-                if sides.is_empty() {
-                    " from the scorecard"
-                } else {
-                    ""
-                }
-            ),
-        ),
-    };
+    let grade = grade::grade(run, sides);
+    let further = grade
+        .reasons
+        .iter()
+        .filter(|reason| !grade.sentence.contains(*reason));
     let invalid: Vec<&Point> = run.points.iter().filter(|p| !p.valid()).collect();
     let mut reasons = reasons(run, &invalid);
-    reasons.extend(sides.iter().filter_map(|side| of_side(side)));
     let reasons_more = reasons.len().saturating_sub(REASONS_MAX);
     reasons.truncate(REASONS_MAX);
     View {
-        headline,
-        sentence,
-        tone,
-        items,
+        further: further.cloned().collect(),
+        tone: match grade.value {
+            Grade::GoodToUse => "good",
+            Grade::Indicative => "warn",
+            Grade::DoNotUse => "bad",
+        },
+        grade,
+        points: points(run, invalid.len()),
+        items: items(run, groups),
         reasons,
         reasons_more,
+    }
+}
+
+fn points(run: &Run, invalid: usize) -> String {
+    let points = number::counted(run.points.len() as u64, "point");
+    match invalid {
+        0 => format!("{points}, every check passed"),
+        bad => format!("{points}, of which {bad} failed a check"),
     }
 }
 
@@ -128,82 +87,6 @@ fn items(run: &Run, groups: &[TestGroup<'_>]) -> Vec<Item> {
     items.extend(rights(run));
     items.extend(protocol(run));
     items
-}
-
-fn cautions(items: &[Item]) -> Vec<&'static str> {
-    let warn = items.iter().filter(|item| item.tone == "warn");
-    warn.map(|item| item.name).collect()
-}
-
-/// Location of the cautions: below those of this run, or on the other runs' pages.
-fn to_read(own: &[&str], elsewhere: &BTreeSet<&str>) -> String {
-    let mut text = String::new();
-    if !own.is_empty() {
-        let lines = own.join(", ");
-        text = format!(" Before you use the figures, read these lines below: {lines}.");
-    }
-    if !elsewhere.is_empty() {
-        let lines: Vec<&str> = elsewhere.iter().copied().collect();
-        let lines = lines.join(", ");
-        text.push_str(&format!(
-            " Other runs of the study have cautions on their pages: {lines}."
-        ));
-    }
-    text
-}
-
-/// Points of a run, or of all runs of its study.
-struct Whole {
-    measured: usize,
-    planned: u64,
-    invalid: usize,
-    is_complete: bool,
-    is_trusted: bool,
-    /// " of the 8 runs of this study"; empty for a single run.
-    runs: String,
-}
-
-impl Whole {
-    fn of(run: &Run, sides: &[&Run]) -> Self {
-        let all = || std::iter::once(run).chain(sides.iter().copied());
-        let points = || all().flat_map(|run| &run.points);
-        Self {
-            measured: points().count(),
-            planned: all().map(|run| u64::from(run.points_planned)).sum(),
-            invalid: points().filter(|point| !point.valid()).count(),
-            is_complete: all().all(|run| run.state == RunState::Complete),
-            is_trusted: all().all(|run| run.reasons.is_empty()),
-            runs: match sides.len() {
-                0 => String::new(),
-                others => format!(" of the {} runs of this study", others + 1),
-            },
-        }
-    }
-
-    fn passed(&self) -> String {
-        match self.measured {
-            1 => "The point passed its checks.".to_owned(),
-            measured => format!("All {measured} points{} passed their checks.", self.runs),
-        }
-    }
-}
-
-/// The reason why another side of the study is invalid; its own page has the details.
-fn of_side(side: &Run) -> Option<Reason> {
-    let invalid = side.points.iter().filter(|point| !point.valid()).count();
-    let untrusted = side.reasons.first().map(ToString::to_string);
-    let failed = match invalid {
-        0 => None,
-        n => Some(format!(
-            "{n} of {} points failed a check",
-            side.points.len()
-        )),
-    };
-    Some(Reason {
-        id: "verdict".to_owned(),
-        place: format!("Run {}", side.label),
-        text: untrusted.or(failed)?,
-    })
 }
 
 fn reasons(run: &Run, invalid: &[&Point]) -> Vec<Reason> {
@@ -233,6 +116,7 @@ fn reasons(run: &Run, invalid: &[&Point]) -> Vec<Reason> {
 /// All points of one test on one target that failed for the same reason.
 struct FailureGroup<'a> {
     test: &'a str,
+    title: String,
     target: u32,
     text: String,
     dops: Vec<u32>,
@@ -243,6 +127,7 @@ impl<'a> FailureGroup<'a> {
     fn new(point: &'a Point, text: String) -> Self {
         Self {
             test: &point.key.test,
+            title: format!("{} ({})", point.title, point.key.test),
             target: point.key.target,
             text,
             dops: vec![point.key.dop()],
@@ -257,15 +142,19 @@ impl<'a> FailureGroup<'a> {
         self.points += 1;
     }
 
-    /// "T611 on sqlite at DOP 1, 2 (4 points)".
+    /// "Primary-key access (T611) on sqlite with 1, 2 sessions (4 points)".
     fn reason(&self, run: &Run) -> Reason {
         let dops: Vec<String> = self.dops.iter().map(u32::to_string).collect();
+        let sessions = match &self.dops[..] {
+            [1] => "session",
+            _ => "sessions",
+        };
         let points = if self.points == 1 { "point" } else { "points" };
         Reason {
             id: id_of(self.test),
             place: format!(
-                "{} on {} at DOP {} ({} {points})",
-                self.test,
+                "{} on {} with {} {sessions} ({} {points})",
+                self.title,
                 level::target_name(run, self.target),
                 dops.join(", "),
                 self.points
@@ -365,12 +254,11 @@ fn noise(run: &Run, groups: &[TestGroup<'_>]) -> Item {
             if noisy > 0 { "warn" } else { "good" },
         ),
         None if run.points.iter().all(|p| p.key.is_observation()) => (
-            "unknown: one observation; a second one shows how far two lie apart".to_owned(),
+            "unknown: one observation; a second one shows how far two differ".to_owned(),
             "plain",
         ),
         None => (
-            "unknown: nothing was measured more than once; set repeat in the plan to 3 or more"
-                .to_owned(),
+            "unknown: measured once (--repeat 3 shows it)".to_owned(),
             "plain",
         ),
     };
@@ -401,9 +289,9 @@ fn driver(run: &Run) -> Item {
         text: if known {
             let at_most = [
                 ("driver_cpu_pct", "of a core"),
-                ("little_error_pct", "of the jobs' time"),
+                ("little_error_pct", "of the sessions' time"),
             ];
-            // I/Os below a database have no jobs whose time could be compared.
+            // I/Os below a database have no sessions whose time could be compared.
             let mut parts: Vec<String> = at_most
                 .iter()
                 .filter_map(|(figure, of)| {

@@ -87,7 +87,7 @@ fn cell_of_target(run: &Run, groups: &[TestGroup<'_>], target: u32, line: &Line)
 
 fn not_reported(line: &Line) -> &'static str {
     match line.rule {
-        Rule::Speed => "The figure is unknown for one job.",
+        Rule::Speed => "The figure is unknown for one session.",
         _ => "The platform does not report this figure.",
     }
 }

@@ -134,7 +134,7 @@ fn unmeasured_tests_share_one_line() {
 
     // T332 appears although the first target cannot run it, T141 because it was published.
     assert!(matches!(
-        cell(&card, "T332", "one job", 0),
+        cell(&card, "T332", "one session", 0),
         Cell::Absent {
             why: Absence::MissingCapability,
             ..
@@ -142,7 +142,7 @@ fn unmeasured_tests_share_one_line() {
     ));
     let reference = crate::fixture::reference();
     let card = scorecard(&run, &[Against::Reference(&reference)]);
-    assert_eq!(value(&card, "T141", "speed, one job", 2).value, 2308.0);
+    assert_eq!(value(&card, "T141", "speed, one session", 2).value, 2308.0);
     let left_out = card.left_out.unwrap();
     assert!(
         left_out.starts_with("In none of these plans and references: T132,"),

@@ -1,182 +1,141 @@
-//! Performance of the platform: its best figures by component, next to the first compared platform.
+//! The best figures with their latency, one row for each target, next to the first compared platform.
 
-use std::collections::HashSet;
-
-use archive::{Component, PointKey, Run};
+use archive::Run;
 
 use crate::html::figure::id_of;
-use crate::html::sweep;
-use crate::level::TestGroup;
+use crate::main_figures::MainFigure;
 use crate::number;
-use crate::scorecard::{self, Against, Cell, Column, Row};
+use crate::scorecard::{self, Against, Cell, Measured};
+use crate::{svg, users};
 
-/// Most rows, and most columns of this run.
+/// Later rows are folded.
 const ROWS_MAX: usize = 16;
-const OWN_MAX: usize = 3;
 
 pub struct Delivers {
-    pub heads: Vec<String>,
-    /// True if the last column is the ratio to the column before it.
-    pub has_ratio: bool,
+    pub has_targets: bool,
+    pub has_curves: bool,
+    pub has_latencies: bool,
+    pub has_spread: bool,
+    /// Head of the degrees of parallelism.
+    pub at: &'static str,
+    /// Title of the compared platform.
+    pub other: Option<String>,
     pub rows: Vec<RowView>,
-    pub more: usize,
+    /// Rows of no room, folded.
+    pub more: Vec<RowView>,
 }
 
 pub struct RowView {
+    /// Set in the first row of a component.
     pub component: Option<&'static str>,
     pub what: String,
-    /// Link to the test's section; empty if this run did not measure it.
+    /// Link to the test's section.
     pub id: String,
-    pub unit: String,
-    /// Value and degree of parallelism under each head.
-    pub cells: Vec<(String, String)>,
+    pub target: String,
+    pub value: String,
+    /// "2 %"; empty if it was measured once.
+    pub spread: String,
+    pub unit: &'static str,
+    /// "8", with threads "8 × 2".
+    pub at: String,
+    /// p50, p95 and p99.
+    pub latencies: [String; 3],
+    pub curve: String,
+    /// The compared value, and the ratio to it.
+    pub other: [String; 2],
 }
 
 impl Delivers {
-    /// True if any figure has a degree of parallelism.
-    pub fn has_degrees(&self) -> bool {
-        let mut cells = self.rows.iter().flat_map(|row| &row.cells);
-        cells.any(|(_, degree)| !degree.is_empty())
+    pub fn columns(&self) -> usize {
+        let optional = [
+            (self.has_targets, 1),
+            (self.has_curves, 1),
+            (self.has_spread, 1),
+            (self.has_latencies, 3),
+            (self.other.is_some(), 2),
+        ];
+        let shown = optional.iter().filter(|(is_shown, _)| *is_shown);
+        4 + shown.map(|(_, columns)| columns).sum::<usize>()
     }
 }
 
-pub fn view(run: &Run, groups: &[TestGroup<'_>], against: &[Against<'_>]) -> Delivers {
+pub fn view(run: &Run, main: &[MainFigure<'_>], against: &[Against<'_>]) -> Delivers {
     let card = scorecard::scorecard(run, against);
     let other = card.columns.iter().position(|column| !column.own);
-    let own = card.columns.iter().filter(|column| column.own).count();
-    let shown: Vec<usize> = (0..own.min(OWN_MAX)).chain(other).collect();
-    let ratio = other.filter(|_| own == 1);
-    let measured: HashSet<&str> = groups.iter().map(|group| group.test).collect();
-    let mut rows: Vec<RowView> = Vec::new();
     let mut component = None;
-    for row in chosen(&card.rows, own) {
-        let is_new = component.replace(row.line.component) != Some(row.line.component);
-        rows.push(RowView {
-            component: is_new.then(|| row.line.component.name()),
-            what: match row.line.label.as_str() {
-                "throughput" => row.line.group.clone(),
-                label => format!("{}, {label}", row.line.group),
-            },
-            id: if measured.contains(row.line.test.as_str()) {
-                id_of(&row.line.test)
-            } else {
-                String::new()
-            },
-            unit: row.line.unit.clone(),
-            cells: cells(row, &shown, ratio),
-        });
-    }
-    if rows.is_empty() {
-        return best_of_tests(run, groups);
-    }
-    Delivers {
-        heads: heads(&card.columns, &shown, ratio.is_some()),
-        has_ratio: ratio.is_some(),
-        more: rows.len().saturating_sub(ROWS_MAX) + own.saturating_sub(OWN_MAX),
-        rows: rows.into_iter().take(ROWS_MAX).collect(),
-    }
-}
-
-/// The headlines with a figure of this run; for a component without any, its first row with a figure.
-fn chosen(rows: &[Row], own: usize) -> Vec<&Row> {
-    let has_own_figure = |row: &&Row| {
-        let own = row.cells.iter().take(own);
-        own.into_iter().any(|cell| matches!(cell, Cell::Value(_)))
-    };
-    let of = |component: Component| {
-        let all = || {
-            rows.iter()
-                .filter(has_own_figure)
-                .filter(move |row| row.line.component == component)
-        };
-        let mut headlines: Vec<&Row> = all().filter(|row| row.line.headline).collect();
-        if headlines.is_empty() {
-            headlines.extend(all().next());
-        }
-        headlines
-    };
-    let mut components: Vec<Component> = rows.iter().map(|row| row.line.component).collect();
-    components.dedup();
-    components.into_iter().flat_map(of).collect()
-}
-
-fn heads(columns: &[Column], shown: &[usize], has_ratio: bool) -> Vec<String> {
-    let titles = shown.iter().map(|at| columns[*at].title.clone());
-    let ratio = has_ratio.then(|| "ratio".to_owned());
-    titles.chain(ratio).collect()
-}
-
-fn cells(row: &Row, shown: &[usize], ratio: Option<usize>) -> Vec<(String, String)> {
-    let value = |at: usize| match &row.cells[at] {
-        Cell::Value(measured) => Some(measured),
-        Cell::Absent { .. } => None,
-    };
-    let mut cells: Vec<(String, String)> = shown
-        .iter()
-        .map(|at| match value(*at) {
-            Some(measured) if measured.dop > 0 => {
-                (number::full(measured.value), format!("@{}", measured.dop))
+    let rows = main.iter().map(|main| {
+        let is_new = component.replace(main.component) != Some(main.component);
+        let theirs = other.and_then(|at| {
+            let line = main.line?;
+            let row = card.rows.iter().find(|row| std::ptr::eq(row.line, line))?;
+            let comparable = row.caution.is_none();
+            match &row.cells[at] {
+                Cell::Value(measured) => Some((measured, comparable)),
+                Cell::Absent { .. } => None,
             }
-            Some(measured) => (number::full(measured.value), String::new()),
-            None => (number::UNKNOWN.to_owned(), String::new()),
-        })
-        .collect();
-    if let Some(other) = ratio {
-        // Figures of executors in different languages have no meaningful ratio.
-        let both = value(0).zip(value(other)).filter(|_| row.caution.is_none());
-        let ratio = both.and_then(|(own, other)| stats::ratio::quotient(other.value, own.value));
-        let text = ratio.map_or_else(
-            || number::UNKNOWN.to_owned(),
-            |ratio| format!("{} ×", number::figure(ratio)),
-        );
-        cells.push((text, String::new()));
+        });
+        RowView {
+            component: is_new.then(|| main.component.name()),
+            ..row(run, main, theirs)
+        }
+    });
+    let mut rows: Vec<RowView> = rows.collect();
+    let more = rows.split_off(rows.len().min(ROWS_MAX));
+    let any = |is_so: fn(&RowView) -> bool| rows.iter().chain(&more).any(is_so);
+    Delivers {
+        has_targets: run.targets.len() > 1,
+        has_curves: any(|row| !row.curve.is_empty()),
+        has_latencies: any(|row| row.latencies.iter().any(|text| text != number::UNKNOWN)),
+        has_spread: any(|row| !row.spread.is_empty()),
+        at: match main.iter().all(|main| users::is_of_users(main.test)) {
+            true => "users",
+            false => "sessions",
+        },
+        other: other.map(|at| card.columns[at].title.clone()),
+        rows,
+        more,
     }
-    cells
 }
 
-/// The best level of each test, for runs without figures of the scorecard.
-fn best_of_tests(run: &Run, groups: &[TestGroup<'_>]) -> Delivers {
-    let targets = run.targets.len().min(OWN_MAX);
-    let mut component = None;
-    let mut rows = Vec::new();
-    for group in groups {
-        let rate = sweep::rate_figure(group);
-        let best = |target: usize| {
-            let curves = group
-                .curves
-                .iter()
-                .filter(|curve| curve.target as usize == target);
-            let peaks = curves.filter_map(|curve| curve.peak(rate.name));
-            let known = peaks.filter_map(|peak| Some((peak.figure(rate.name)?, peak.dop())));
-            known.max_by(|a, b| a.0.total_cmp(&b.0))
-        };
-        let cells: Vec<_> = (0..targets).map(best).collect();
-        if cells.iter().all(Option::is_none) {
-            continue;
-        }
-        let is_new = component.replace(group.component) != Some(group.component);
-        let cell = |best: &Option<(f64, u32)>| match best {
-            // The number of other users' sessions is not a setting of the run.
-            Some((value, _)) if group.test == PointKey::OBSERVATION => {
-                (number::full(*value), String::new())
-            }
-            Some((value, dop)) => (number::full(*value), format!("@{dop}")),
-            None => (number::UNKNOWN.to_owned(), String::new()),
-        };
-        rows.push(RowView {
-            component: is_new.then(|| group.component.name()),
-            what: format!("{} {}", group.test, group.title),
-            id: id_of(group.test),
-            unit: rate.unit.to_owned(),
-            cells: cells.iter().map(cell).collect(),
-        });
+fn row(run: &Run, main: &MainFigure<'_>, theirs: Option<(&Measured, bool)>) -> RowView {
+    let unknown = || number::UNKNOWN.to_owned();
+    let latency = |percentile| number::latency(main.latency(percentile));
+    let ratio = theirs.filter(|(_, is_comparable)| *is_comparable);
+    let ratio = ratio.and_then(|(theirs, _)| stats::ratio::quotient(theirs.value, main.value()));
+    // The number of other users' sessions is not a setting of the run.
+    let key = &main.level.first().key;
+    let at = match key.threads {
+        _ if main.is_observation() => String::new(),
+        0 | 1 => key.jobs.to_string(),
+        threads => format!("{} × {threads}", key.jobs),
+    };
+    RowView {
+        component: None,
+        what: main.title(),
+        id: id_of(main.test),
+        target: crate::level::target_name(run, main.target),
+        value: number::three_digits(main.value()),
+        spread: main
+            .spread_pct()
+            .map_or_else(String::new, |pct| format!("{} %", pct.ceil())),
+        unit: main.unit,
+        at,
+        latencies: ["p50", "p95", "p99"].map(latency),
+        curve: curve(main, main.level.dop()),
+        other: [
+            theirs.map_or_else(unknown, |(theirs, _)| number::three_digits(theirs.value)),
+            ratio.map_or_else(unknown, |ratio| format!("{} ×", number::figure(ratio))),
+        ],
     }
-    Delivers {
-        heads: (0..targets)
-            .map(|target| crate::level::target_name(run, target as u32))
-            .collect(),
-        has_ratio: false,
-        more: rows.len().saturating_sub(ROWS_MAX) + run.targets.len() - targets,
-        rows: rows.into_iter().take(ROWS_MAX).collect(),
-    }
+}
+
+fn curve(main: &MainFigure<'_>, best: u32) -> String {
+    let ends = main.by_degree.first().zip(main.by_degree.last());
+    let label = ends.map(|(first, last)| {
+        let end = |(degree, value): &(u32, f64)| {
+            format!("{} at {degree}", number::three_digits(*value * main.scale))
+        };
+        format!("{} to {}", end(first), end(last))
+    });
+    svg::spark(&main.by_degree, best, &label.unwrap_or_default())
 }

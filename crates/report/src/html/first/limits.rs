@@ -8,7 +8,8 @@ use crate::level::TestGroup;
 /// A resource, with the tests whose best level it limits.
 pub struct Limit<'a> {
     pub resource: Resource,
-    pub tests: Vec<&'a str>,
+    /// Code and title of each.
+    pub tests: Vec<(&'a str, &'a str)>,
     /// The remark of the first test, with its figures.
     pub sentence: &'a str,
     /// Mean CPU use at the best levels, as far as the host reports it.
@@ -45,8 +46,8 @@ pub fn limits<'a>(groups: &[TestGroup<'a>]) -> Vec<Limit<'a>> {
                 found.len() - 1
             });
             let limit = &mut found[at];
-            if !limit.tests.contains(&group.test) {
-                limit.tests.push(group.test);
+            if !limit.tests.contains(&(group.test, group.title)) {
+                limit.tests.push((group.test, group.title));
             }
             limit.known += usize::from(peak.figure("cpu_by_others_pct").is_some());
             let mut points = peak.points.iter();
@@ -125,11 +126,11 @@ pub fn name(resource: Resource) -> &'static str {
     match resource {
         Resource::None => "Nothing saturated",
         Resource::Unknown => "Unknown",
-        Resource::Cpu => "Processors",
+        Resource::Cpu => "CPU",
         Resource::Device => "Storage device",
-        Resource::LogSync => "Log syncs",
+        Resource::LogSync => "WAL syncs",
         Resource::Lock => "Locks",
-        Resource::Latch => "Latches of the server",
+        Resource::Latch => "Locks inside the server",
         Resource::Memory => "Memory",
         Resource::Network => "Network",
         Resource::Scheduling => "Context switches between driver and server",

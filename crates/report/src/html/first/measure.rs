@@ -1,11 +1,12 @@
 //! Next steps: measures that the figures of a run support, with their sentences.
 
-use archive::{Advice, Resource, Run, RunState};
+use archive::{Advice, Grade, Resource, Run, RunState};
 
 use super::limits::{self, Limit};
+use crate::grade::{self, Reason};
 use crate::html::figure::id_of;
 use crate::html::forest::Outcome;
-use crate::html::{sweep, verdict};
+use crate::html::sweep;
 use crate::level::TestGroup;
 use crate::number;
 
@@ -34,7 +35,9 @@ pub enum Measure<'a> {
     },
     Relieve {
         resource: Resource,
-        tests: Vec<&'a str>,
+        tests: usize,
+        /// Code of the first of them.
+        test: &'a str,
         of: usize,
         /// For the CPU, its median use at the best levels of these tests.
         cpu_pct: Option<f64>,
@@ -52,22 +55,15 @@ pub enum Measure<'a> {
         rule: &'a Advice,
         more: usize,
     },
-    /// Other programs used the CPU or the device.
-    QuietMachine {
-        crowded: usize,
-        points: usize,
-    },
-    RunLonger {
-        unsteady: usize,
-        judged: usize,
+    /// Steps that make the grade better.
+    Again {
+        steps: Vec<&'static str>,
+        grade: Grade,
     },
     /// The highest level was the best, and no resource was exhausted.
     LoadMore {
         tests: Vec<&'a str>,
         of: usize,
-    },
-    Repeat {
-        points: usize,
     },
 }
 
@@ -78,13 +74,20 @@ pub fn measures<'a>(
     found: &[Limit<'a>],
     outcomes: &[Outcome],
 ) -> Vec<Measure<'a>> {
-    // An observation is not repeated, and other active programs may be the clients of the observed database.
-    let is_of_load = !run.points.iter().all(|point| point.key.is_observation());
-    let quiet = quiet(run).filter(|_| is_of_load);
+    let again = again(run);
     // On a shared machine the figures say little about the platform's limits.
-    let (before, after) = match quiet {
-        Some(Measure::QuietMachine { crowded, points }) if crowded * 2 > points => (quiet, None),
-        _ => (None, quiet),
+    let is_shared = |measure: &Measure<'_>| {
+        matches!(
+            measure,
+            Measure::Again {
+                grade: Grade::DoNotUse,
+                ..
+            }
+        )
+    };
+    let (before, after) = match again {
+        Some(first) if is_shared(&first) => (Some(first), None),
+        after => (None, after),
     };
     let all = [
         failures(run),
@@ -95,11 +98,33 @@ pub fn measures<'a>(
         spread(groups),
         rule(run),
         after,
-        longer(run).filter(|_| is_of_load),
         more_load(groups),
-        repeat(run, groups).filter(|_| is_of_load),
     ];
     all.into_iter().flatten().collect()
+}
+
+/// One measure for all reasons of the grade that a second measurement mends.
+fn again<'a>(run: &Run) -> Option<Measure<'a>> {
+    let mut steps: Vec<(&str, Grade)> = Vec::new();
+    for reason in grade::reasons(run) {
+        let step = match reason {
+            Reason::Heavy(_) | Reason::Others(_) => "stop other programs first",
+            Reason::Unsteady(_) | Reason::Short(_) | Reason::Brief { .. } => "longer (--time)",
+            Reason::Once { .. } => "three times (--repeat 3)",
+            Reason::Apart { .. } => "longer and more often (--time, --repeat)",
+            Reason::Driver { .. } => "with the driver on a stronger machine",
+            Reason::ForeignSettings { .. } => "on your own server, or with its settings in the URL",
+            _ => continue,
+        };
+        if !steps.iter().any(|(known, _)| *known == step) {
+            steps.push((step, reason.grade()));
+        }
+    }
+    let grade = steps.iter().map(|(_, grade)| *grade).max()?;
+    Some(Measure::Again {
+        steps: steps.into_iter().map(|(step, _)| step).collect(),
+        grade,
+    })
 }
 
 fn failures(run: &Run) -> Option<Measure<'_>> {
@@ -141,7 +166,8 @@ fn relief<'a>(found: &[Limit<'a>]) -> Option<Measure<'a>> {
     let first = frequent.find(is_own)?;
     Some(Measure::Relieve {
         resource: first.resource,
-        tests: first.tests.clone(),
+        tests: first.tests.len(),
+        test: first.tests.first()?.0,
         of,
         cpu_pct: stats::summary::median(&first.cpu_pct).filter(|_| first.resource == Resource::Cpu),
         log_shares: first.log_shares,
@@ -192,30 +218,6 @@ fn is_set_on_purpose(run: &Run, what: &str) -> bool {
         .any(|pair| key(pair) == name)
 }
 
-fn quiet(run: &Run) -> Option<Measure<'_>> {
-    let disturbed = || {
-        let figures = run.points.iter().map(|point| &point.figures);
-        figures
-            .filter(|figures| figures.cpu_by_others_pct.is_some() || verdict::is_crowded(figures))
-    };
-    let crowded = disturbed()
-        .filter(|figures| verdict::is_crowded(figures))
-        .count();
-    (crowded > 0).then(|| Measure::QuietMachine {
-        crowded,
-        points: disturbed().count(),
-    })
-}
-
-fn longer(run: &Run) -> Option<Measure<'_>> {
-    let steadiness = verdict::steadiness(run);
-    let unsteady = steadiness.scattered + steadiness.trend;
-    (unsteady > 0).then_some(Measure::RunLonger {
-        unsteady,
-        judged: steadiness.steady + unsteady,
-    })
-}
-
 fn more_load<'a>(groups: &[TestGroup<'a>]) -> Option<Measure<'a>> {
     let mut sweeps = 0;
     let mut tests = Vec::new();
@@ -238,19 +240,6 @@ fn more_load<'a>(groups: &[TestGroup<'a>]) -> Option<Measure<'a>> {
     (!tests.is_empty()).then_some(Measure::LoadMore { tests, of: sweeps })
 }
 
-fn repeat<'a>(run: &'a Run, groups: &[TestGroup<'a>]) -> Option<Measure<'a>> {
-    let levels = || {
-        groups
-            .iter()
-            .flat_map(|g| &g.curves)
-            .flat_map(|c| &c.levels)
-    };
-    let is_once = levels().all(|level| level.points.len() < 2);
-    (is_once && !run.points.is_empty()).then_some(Measure::Repeat {
-        points: run.points.len(),
-    })
-}
-
 impl Measure<'_> {
     pub fn what(&self) -> String {
         match self {
@@ -269,7 +258,7 @@ impl Measure<'_> {
                 log_shares: Some(device),
                 ..
             } => format!(
-                "Put the log on a device of its own: it shares {device} with the data (dbdyno study redo shows what that is worth)"
+                "Put the WAL on a separate device: it shares {device} with the data (dbdyno study redo shows what that is worth)"
             ),
             Self::Relieve { resource, .. } => relieve(*resource).to_owned(),
             Self::SpreadData { device, .. } => {
@@ -278,12 +267,8 @@ impl Measure<'_> {
             Self::FollowRule { rule, .. } => {
                 format!("Try {}: {} (now {})", rule.what, rule.advised, rule.found)
             }
-            Self::QuietMachine { .. } => {
-                "Stop the other programs on this machine, then measure again".to_owned()
-            }
-            Self::RunLonger { .. } => "Measure longer, or warm up longer".to_owned(),
+            Self::Again { steps, .. } => format!("Measure again: {}", steps.join(", ")),
             Self::LoadMore { .. } => "Raise the load: the maximum was not reached".to_owned(),
-            Self::Repeat { .. } => "Repeat the run: set repeat to 3 or more".to_owned(),
         }
     }
 
@@ -313,11 +298,9 @@ impl Measure<'_> {
                 let cpu =
                     cpu_pct.map(|pct| format!("; CPU {} % there (median)", number::figure(pct)));
                 format!(
-                    "{}: the limit of {} of {} at the best level ({}){}.",
+                    "{}: the limit of {tests} of {} at the best level{}.",
                     limits::name(*resource),
-                    tests.len(),
                     number::counted(*of as u64, "test"),
-                    codes(tests),
                     cpu.unwrap_or_default(),
                 )
             }
@@ -342,40 +325,30 @@ impl Measure<'_> {
                     rule.source
                 )
             }
-            Self::QuietMachine { crowded, points } => {
-                format!("They took processors or the device in {crowded} of {points} points.")
-            }
-            Self::RunLonger { unsteady, judged } => {
-                format!("Throughput scattered, rose or fell in {unsteady} of {judged} points.")
-            }
+            Self::Again { grade, .. } => match grade {
+                Grade::DoNotUse => "Until then, do not use the figures.".to_owned(),
+                _ => "Until then, the figures are indicative.".to_owned(),
+            },
             Self::LoadMore { tests, of } => format!(
                 "The highest level is the best one and nothing is saturated in {} of {}: {}.",
                 tests.len(),
                 number::counted(*of as u64, "sweep"),
                 codes(tests),
             ),
-            Self::Repeat { points } => format!(
-                "{} measured once: how far apart repetitions lie is unknown.",
-                match points {
-                    1 => "The point was".to_owned(),
-                    points => format!("All {points} points were"),
-                }
-            ),
         }
     }
 
     pub fn section_id(&self) -> String {
         match self {
-            Self::FindFailures { test, .. } | Self::SpreadData { test, .. } => id_of(test),
-            Self::Relieve { tests, .. } | Self::LoadMore { tests, .. } => tests
+            Self::FindFailures { test, .. }
+            | Self::SpreadData { test, .. }
+            | Self::Relieve { test, .. } => id_of(test),
+            Self::LoadMore { tests, .. } => tests
                 .first()
                 .map_or_else(|| "method".to_owned(), |test| id_of(test)),
             Self::MorePairs { .. } => "forest".to_owned(),
             Self::FollowRule { .. } => "practice".to_owned(),
-            Self::Resume { .. }
-            | Self::QuietMachine { .. }
-            | Self::RunLonger { .. }
-            | Self::Repeat { .. } => "sure".to_owned(),
+            Self::Resume { .. } | Self::Again { .. } => "sure".to_owned(),
         }
     }
 }
@@ -391,16 +364,16 @@ fn codes(tests: &[&str]) -> String {
 
 fn relieve(resource: Resource) -> &'static str {
     match resource {
-        Resource::Cpu => "Add processor cores or take faster ones, or make the statements cheaper",
+        Resource::Cpu => "Add CPU cores or take faster ones, or make the statements cheaper",
         Resource::Device => "Take faster storage, or more memory so that less is read",
         Resource::LogSync => {
-            "Put the log on a device with faster syncs, or commit more work at once"
+            "Put the WAL on a device with faster syncs, or commit more work at once"
         }
         Resource::Lock => {
             "Find the rows that sessions wait for, and hold their locks for less time"
         }
         Resource::Latch => {
-            "Look at the top timed events: fewer sessions at once, or less contention in the server"
+            "Look at the top wait events: fewer sessions at once, or less contention in the server"
         }
         Resource::Memory => "Add memory, or let the database use less: the machine pages",
         Resource::Network => "Take a faster network, or fewer round trips for a transaction",
@@ -410,7 +383,7 @@ fn relieve(resource: Resource) -> &'static str {
         Resource::Driver => {
             "Take a stronger machine for the driver: the platform was not at its limit"
         }
-        Resource::OtherWait | Resource::Several => "Look at the top timed events of these tests",
-        Resource::None | Resource::Unknown => "Look at the timed events",
+        Resource::OtherWait | Resource::Several => "Look at the top wait events of these tests",
+        Resource::None | Resource::Unknown => "Look at the wait events",
     }
 }

@@ -154,7 +154,7 @@ fn multithreading(run: &Run, curve: &Curve<'_>, rate: Rate) -> Result<Gain, Stri
     let of = |level: &Level<'_>| level.figure(rate.name).filter(|value| *value > 0.0);
     let one_each = at(curve, cores).as_ref().and_then(of);
     let one_each =
-        one_each.ok_or_else(|| format!("no valid level with {cores} jobs, one per core"))?;
+        one_each.ok_or_else(|| format!("no valid level with {cores} sessions, one per core"))?;
     let beyond = curve
         .levels
         .iter()
@@ -164,7 +164,7 @@ fn multithreading(run: &Run, curve: &Curve<'_>, rate: Rate) -> Result<Gain, Stri
         .filter_map(|level| of(&level).map(|value| (value, level.dop())))
         .max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
     let (best, best_dop) =
-        best.ok_or_else(|| format!("no valid level with more than {cores} jobs"))?;
+        best.ok_or_else(|| format!("no valid level with more than {cores} sessions"))?;
     Ok(Gain {
         pct: 100.0 * (best / one_each - 1.0),
         cores,
@@ -229,8 +229,11 @@ mod tests {
         assert_eq!(why(2, 2, &rates), "no multithreading: 2 cores, 2 threads");
         assert_eq!(
             why(3, 6, &rates),
-            "no valid level with 3 jobs, one per core"
+            "no valid level with 3 sessions, one per core"
         );
-        assert_eq!(why(4, 8, &rates), "no valid level with more than 4 jobs");
+        assert_eq!(
+            why(4, 8, &rates),
+            "no valid level with more than 4 sessions"
+        );
     }
 }

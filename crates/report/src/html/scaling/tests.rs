@@ -71,8 +71,7 @@ fn without_coherency_it_is_amdahls_law() {
 #[test]
 fn more_contention_than_work_is_said_in_words() {
     let slower = swept(&DOPS, (1.5, 0.0), &[1.0]).sentence();
-    let start =
-        "sqlite: several jobs together are slower than one (contention 150 % (95 %: 150 to 150)), ";
+    let start = "sqlite: several sessions together are slower than one (contention 150 % (95 %: 150 to 150)), ";
     assert!(slower.starts_with(start), "{slower}");
 }
 
