@@ -306,9 +306,9 @@ fn a_handicap_is_found_at_the_first_look_and_the_archive_agrees() {
     let ended = mock(&workspace, &[&handicap[..], &how].concat());
     assert_eq!(ended.status, 0, "{}", ended.stderr);
     ended.stderr.says_all(&[
-        "looks after 7 and 12 pairs",
+        "interim analyses after 7 and 12 pairs",
         "a pair takes ",
-        "look 1 of 2, after 7 pairs: 1 of 1 primary metrics answered",
+        "analysis 1 of 2, after 7 pairs: 1 of 1 primary metrics answered",
         "at most 24 of 24 points",
     ]);
     let compared = ended.json();
@@ -331,10 +331,10 @@ fn a_handicap_is_found_at_the_first_look_and_the_archive_agrees() {
     assert_eq!(later.json(), compared);
     let text = workspace.fine("compare slow-a slow-b").stdout;
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    text.says_all(&["7 pairs of at most 12", "Stopped at look 1 of 2"]);
-    assert!(text.contains("all looks together 95 %"), "{text}");
+    text.says_all(&["7 pairs of at most 12", "Stopped at analysis 1 of 2"]);
+    assert!(text.contains("all analyses together 95 %"), "{text}");
     let page = workspace.page("slow-b --against slow-a");
-    assert!(page.contains("Stopped at look 1 of 2"));
+    assert!(page.contains("Stopped at analysis 1 of 2"));
     let exported = workspace.export("slow-a");
     let until = &exported["run"]["study"]["until"];
     assert_eq!(until["effect_pct"], 50.0);

@@ -359,7 +359,7 @@ fn check(options: &StudyOptions) -> Result<()> {
     }
     if sides > 2 && (options.slice.is_some() || options.until.is_some()) {
         return Err(LabError::Plan(format!(
-            "only two sides can take turns in slices or stop at a look, not {sides}; measure them in blocks, in a fixed number of rounds"
+            "only two sides can take turns in slices or stop at an analysis, not {sides}; measure them in blocks, in a fixed number of rounds"
         )));
     }
     for side in &options.sides {

@@ -283,11 +283,11 @@ fn sure_of(confidence: f64, metrics: usize, compared: &Comparison) -> String {
             percent(confidence)
         ),
         (0 | 1, Some(_)) => format!(
-            "{} % interval (all looks together {together} %)",
+            "{} % interval (all analyses together {together} %)",
             percent(confidence)
         ),
         (n, Some(_)) => format!(
-            "{} % interval ({n} metrics, at all looks together {together} %)",
+            "{} % interval ({n} metrics, at all analyses together {together} %)",
             percent(confidence)
         ),
     }

@@ -180,8 +180,8 @@ fn of_looks(looks: &Looks) -> Option<String> {
     let Looks { taken, pairs, .. } = looks;
     match looks.ended {
         Some(_) => None,
-        None if *taken == 0 => Some("the study was interrupted before its first look, so there is no interval yet; resume it".into()),
-        None => Some(format!("the study was interrupted after look {taken}: only its first {pairs} pairs count until the next look; resume it")),
+        None if *taken == 0 => Some("the study was interrupted before its first analysis, so there is no interval yet; resume it".into()),
+        None => Some(format!("the study was interrupted after analysis {taken}: only its first {pairs} pairs count until the next analysis; resume it")),
     }
 }
 

@@ -14,7 +14,7 @@ const NAMED_MAX: usize = 5;
 pub fn planned(until: &Until, least: &[(String, f64)], studies: usize) -> String {
     let effect = effect_words(until.effect_pct / 100.0);
     let mut out = format!(
-        "until {effect} %: stops at the first look where every primary metric is better, worse or equivalent (band ±{} %), or an \
+        "until {effect} %: stops at the first analysis where every primary metric is better, worse or equivalent (band ±{} %), or an \
          effect of {effect} % is excluded\n",
         percent(until.band_pct / 100.0)
     );
@@ -23,7 +23,7 @@ pub fn planned(until: &Until, least: &[(String, f64)], studies: usize) -> String
         .map(|s| format!("; no new pair after {}", length(s)));
     out += &format!("  {}{}\n", looks_words(until), within.unwrap_or_default());
     if least.is_empty() {
-        out += "  (no earlier study of this plan: the first look tells which effect these pairs find)\n";
+        out += "  (no earlier study of this plan: the first analysis shows which effect these pairs find)\n";
         return out;
     }
     let pairs = until.pairs();
@@ -44,7 +44,7 @@ pub fn planned(until: &Until, least: &[(String, f64)], studies: usize) -> String
     out
 }
 
-/// "looks after 8, 12 and 20 pairs, whose intervals hold together".
+/// "interim analyses after 8, 12 and 20 pairs, whose intervals hold together".
 pub fn looks_words(until: &Until) -> String {
     let pairs: Vec<String> = until
         .looks
@@ -52,9 +52,12 @@ pub fn looks_words(until: &Until) -> String {
         .map(|look| look.pairs.to_string())
         .collect();
     match pairs.as_slice() {
-        [] => "no look".to_owned(),
-        [one] => format!("one look, after {one} pairs"),
-        [most @ .., last] => format!("looks after {} and {last} pairs", most.join(", ")),
+        [] => "no analysis".to_owned(),
+        [one] => format!("one analysis, after {one} pairs"),
+        [most @ .., last] => format!(
+            "interim analyses after {} and {last} pairs",
+            most.join(", ")
+        ),
     }
 }
 
@@ -82,7 +85,7 @@ pub fn look(compared: &Comparison) -> String {
     let (done, open): (Vec<&Row>, Vec<&Row>) =
         rows.iter().partition(|row| row.is_answered(looks.effect));
     let mut out = format!(
-        "look {} of {}, after {} pairs: {} of {} primary metrics answered\n",
+        "analysis {} of {}, after {} pairs: {} of {} primary metrics answered\n",
         looks.taken,
         looks.planned,
         looks.pairs,
@@ -143,18 +146,20 @@ pub fn ended(compared: &Comparison) -> Option<String> {
     let effect = effect_words(looks.effect);
     let why = match looks.ended {
         Some(Ended::Answered) => format!(
-            "Stopped at look {taken} of {planned}: every primary metric has a verdict, or excludes an effect of {effect} %"
+            "Stopped at analysis {taken} of {planned}: every primary metric has a verdict, or excludes an effect of {effect} %"
         ),
         Some(Ended::Pairs) => format!(
-            "Ended at the last of {planned} looks: an effect of {effect} % is neither found nor excluded everywhere"
+            "Ended at the last of {planned} analyses: an effect of {effect} % is neither found nor excluded everywhere"
         ),
         Some(Ended::Time) => format!(
-            "Ended at look {taken} of {planned}, when the time was over: an effect of {effect} % is neither found nor excluded \
+            "Ended at analysis {taken} of {planned}, when the time was over: an effect of {effect} % is neither found nor excluded \
              everywhere"
         ),
-        None => format!("{taken} of {planned} looks were taken"),
+        None => format!("{taken} of {planned} analyses were made"),
     };
-    Some(format!("{why}. The intervals hold at all looks together."))
+    Some(format!(
+        "{why}. The intervals hold at all analyses together."
+    ))
 }
 
 /// The effects that are excluded for metrics without a verdict.

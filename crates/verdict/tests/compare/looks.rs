@@ -103,7 +103,7 @@ fn a_study_between_two_looks_counts_to_the_last_one() {
     assert_eq!((found.repetitions, found.rows[0].a.len()), ((7, 7), 7));
     let said = |what: &str| found.cautions.iter().any(|caution| caution.contains(what));
     assert!(
-        said("after look 1: only its first 7 pairs count"),
+        said("after analysis 1: only its first 7 pairs count"),
         "{:?}",
         found.cautions
     );
@@ -119,7 +119,7 @@ fn a_study_between_two_looks_counts_to_the_last_one() {
         found
             .cautions
             .iter()
-            .any(|caution| caution.contains("before its first look"))
+            .any(|caution| caution.contains("before its first analysis"))
     );
     assert!(!found.is_answered(0.03));
 }
