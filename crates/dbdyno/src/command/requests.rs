@@ -144,6 +144,8 @@ impl AbRequest {
         if typed.resume.is_none() {
             let plan = check_sides(&typed, subject.as_deref())?;
             let is_target = |text: &SecretText| text.expose().starts_with("target=");
+            // A misspelt plan is reported first.
+            Plan::text(plan)?;
             if !typed.a.iter().any(is_target) || !typed.b.iter().any(is_target) {
                 check_targets(&format!("ab {plan}"), &targets, typed.options.demo)?;
             }
