@@ -182,6 +182,9 @@ fn read_step(
 
 fn check_step(workloads: &Registry, step: &Step) -> std::result::Result<(), String> {
     let uses = &step.uses;
+    if step.repeat.is_some_and(|n| !(1..=REPEAT_MAX).contains(&n)) {
+        return Err(format!("repeat is not between 1 and {REPEAT_MAX}"));
+    }
     let workload = workloads.find(uses)?;
     let taken = workload.tables();
     let (said, mut needed) = (&step.tables.0, taken.iter());

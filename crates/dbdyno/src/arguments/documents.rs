@@ -8,7 +8,7 @@ use super::*;
 const FOLDERS: [&str; 5] = [".", "docs", "docs/examples", "plans", "plans/studies"];
 
 fn files() -> Vec<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let root = Path::new("../..");
     let listed = FOLDERS.iter().flat_map(|folder| {
         let entries = root.join(folder).read_dir().unwrap();
         entries.map(|entry| entry.unwrap().path())

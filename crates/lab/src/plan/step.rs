@@ -7,7 +7,6 @@ use std::time::Duration;
 use load::{Arrivals, Schedule, Think};
 use serde::{Deserialize, Serialize};
 
-use super::REPEAT_MAX;
 use super::degree::Degree;
 use super::table::{StepTable, Tables};
 
@@ -152,9 +151,6 @@ impl Step {
             .is_some_and(|n| !(1..=JOBS_MAX).contains(&n))
         {
             return Err(format!("driver_threads is not between 1 and {JOBS_MAX}"));
-        }
-        if self.repeat.is_some_and(|n| !(1..=REPEAT_MAX).contains(&n)) {
-            return Err(format!("repeat is not between 1 and {REPEAT_MAX}"));
         }
         for (name, list) in [("jobs", &self.jobs), ("threads", &self.threads)] {
             let is_possible = |degree: &&Degree| (1..=JOBS_MAX).contains(&degree.on(1));
