@@ -211,7 +211,7 @@ fn terminal(columns: u16) -> (std::fs::File, OwnedFd) {
     }
 }
 
-/// What stays on the screen: the text after the last carriage return of each line, without escape sequences.
+/// The text that stays on the screen: that after the last carriage return of each line, without escape sequences.
 fn lines(shown: &str) -> Vec<String> {
     let mut text = String::new();
     let mut rest = shown;
