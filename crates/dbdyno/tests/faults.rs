@@ -34,7 +34,7 @@ fn said(workspace: &Workspace) -> String {
 
 fn await_a_point(workspace: &Workspace) {
     let begun = Instant::now();
-    while !said(workspace).contains(" · J ") {
+    while common::lines_of_points(&said(workspace)) == 0 {
         assert!(begun.elapsed() < PATIENCE, "{}", said(workspace));
         std::thread::sleep(Duration::from_millis(5));
     }
@@ -205,7 +205,7 @@ fn a_full_archive_ends_the_run(disk: MakeDisk) {
     sentence.says_all(&["the disk is full", "--resume"]);
 
     // Every reported point is readable while the disk is still full.
-    let reported = full.stderr.lines().filter(|l| l.contains(" · J ")).count();
+    let reported = common::lines_of_points(&full.stderr);
     assert!(reported > 0, "{}", full.stderr);
     let csv = [&["report", "last", "--format", "csv"][..], &archive].concat();
     assert_eq!(

@@ -182,7 +182,7 @@ fn killed_when(
 }
 
 fn reported(said: &str) -> usize {
-    said.lines().filter(|line| line.contains(" · J ")).count()
+    common::lines_of_points(said)
 }
 
 /// The export of the run; `None` if the kill came before its entry.

@@ -74,7 +74,7 @@ fn a_browser_follows_a_run_to_its_verdict_over_a_broken_connection() {
     let page = words(&page);
     assert!(page.contains(&words(&verdict.unwrap())), "{page}");
     assert!(page.contains("complete"), "{page}");
-    let rows = page.matches("T132 Integer processing").count();
+    let rows = page.matches("Integer processing (T132)").count();
     assert_eq!(rows, points, "each point once: {page}");
 }
 

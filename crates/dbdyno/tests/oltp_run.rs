@@ -456,10 +456,12 @@ fn a_server_restarted_during_a_run_ends_it_and_it_can_be_resumed() {
         std::thread::sleep(std::time::Duration::from_millis(50));
     }
     // The user belongs to the second level: those of the first have ended their transactions.
-    let victim = user_at_work(&server);
-    // SAFETY: the number is that of a process of this test's server.
-    let killed = unsafe { libc::kill(victim.parse().unwrap(), libc::SIGKILL) };
-    assert_eq!(killed, 0);
+    let is_killed = || {
+        let victim = user_at_work(&server).parse().unwrap();
+        // SAFETY: the number is that of a process of this test's server, or of none: its session may have ended by now.
+        unsafe { libc::kill(victim, libc::SIGKILL) == 0 }
+    };
+    assert!((0..3).any(|_| is_killed()), "{}", log());
     assert_eq!(child.wait().unwrap().code(), Some(1), "{}", log());
     let sentence = log().lines().last().unwrap().to_owned();
     sentence.says_all(&["7 of 14 points are kept", "--resume"]);

@@ -116,7 +116,7 @@ fn an_archive_that_others_can_write_needs_consent() {
     // The measured run is reported as altered.
     let changed = |ended: &Ended| {
         assert_eq!(ended.status, 3, "{}", ended.stderr);
-        let sentence = "run cut is invalid; the tables give the reasons";
+        let sentence = "run cut is invalid; the page gives the reasons";
         assert!(ended.stderr.contains(sentence), "{}", ended.stderr);
     };
     changed(&confirmed);

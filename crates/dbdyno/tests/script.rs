@@ -54,7 +54,7 @@ fn the_example_is_measured_on_an_embedded_engine_and_on_a_server() {
         let expected = [("look", 1.0), ("buy", 3.0), ("count", 1.0)];
         assert_eq!(rows.collect::<Vec<_>>(), expected);
     }
-    let expected = "rows per transaction with 3 jobs: look 1.00 · buy 3.00 · count 1.00";
+    let expected = "rows per transaction with 3 sessions: look 1.00 · buy 3.00 · count 1.00";
     assert!(ended.stdout.contains(expected), "{}", ended.stdout);
     let page = workspace.page("last");
     assert!(

@@ -152,7 +152,7 @@ fn greeted(scheme: &str, answers: impl FnOnce(&mut TcpStream) + Send + 'static) 
     });
     let workspace = Workspace::new();
     let plan = workspace.file("plan.toml", common::TINY);
-    let url = format!("{scheme}://u@127.0.0.1:{port}/d");
+    let url = format!("{scheme}://u@127.0.0.1:{port}/d?sslmode=disable");
     workspace.ends(1, &["run", &plan, "--target", &url])
 }
 

@@ -199,7 +199,7 @@ impl TargetUrl {
         };
         if self.path.is_empty() {
             return Err(TargetError::statement(format!(
-                "{self} has no files to put apart; name a file behind the colon"
+                "{self} has no files to put apart; name a file after the colon"
             )));
         }
         absolute(key, value).map(Some)

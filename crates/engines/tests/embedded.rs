@@ -300,7 +300,7 @@ fn places_that_make_no_sense_are_refused() {
     for (url, why) in testing::rows(
         "
             duckdb:/x/t.db?place.temporary=temporary => place.temporary=temporary is not an absolute path
-            duckdb:?place.temporary=/t => has no files to put apart; name a file behind the colon
+            duckdb:?place.temporary=/t => has no files to put apart; name a file after the colon
             duckdb:/x/t.db?place.log=/log            => place.log
         ",
     ) {

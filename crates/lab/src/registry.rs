@@ -47,7 +47,7 @@ impl Registry {
             0 => Ok(false),
             all if all == plan.step.len() => Ok(true),
             _ => Err(LabError::Plan(
-                "a plan with a step that observes has no others: run the load in a plan of its own, beside it".into(),
+                "a plan with a step that observes has no others: run the load at the same time from a plan of its own".into(),
             )),
         }
     }

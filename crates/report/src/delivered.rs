@@ -86,7 +86,7 @@ impl Best<'_> {
 const HEADS: &str =
     "target | I/O | device | through the database | database ÷ device [95 % interval] | based on";
 const NOTE: &str = "The best rate through the database, by the device's counters, divided by the best rate of the same kind of I/O on a file \
-     beside the database's data, without a database. Far below 100 %, the device waits for the database. Above 100 %, the two tests were \
+     next to the database's data, without a database. Far below 100 %, the device waits for the database. Above 100 %, the two tests were \
      not alike: different I/O sizes or queue depths, or a device that had become faster. The interval comes from the scatter of the \
      samples within each test; it does not cover the variation from run to run.";
 

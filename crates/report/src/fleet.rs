@@ -137,7 +137,7 @@ pub fn called(fleet: &Fleet) -> (&'static str, String, String) {
                 count(fleet.changed.any as u64),
                 count(fleet.systems.len() as u64)
             ),
-            "What shifted with the update cannot be told from what shifted with the work; the strata show both.".to_owned(),
+            "What shifted with the update cannot be distinguished from what shifted with the work; the strata show both.".to_owned(),
         ),
     }
 }

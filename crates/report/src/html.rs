@@ -222,7 +222,7 @@ impl Page<'_> {
                 ("differences", "Configuration differences"),
             ),
             (!self.before_after.is_empty(), ("shift", "Before and after")),
-            (!self.observed.is_empty(), ("observed", "Database at work")),
+            (!self.observed.is_empty(), ("observed", "Database activity")),
             (!self.price.is_empty(), ("prices", "Prices")),
             (!self.scorecard.is_empty(), ("scorecard", "Scorecard")),
             (!self.columnar.is_empty(), ("columnar", self.columnar_title)),

@@ -62,7 +62,7 @@ pub fn all(mut programs: Vec<Program>, how: &How) -> anyhow::Result<Outcome> {
             runners.into_iter().try_for_each(|runner| {
                 runner
                     .join()
-                    .expect("a runner tells its errors and does not panic")
+                    .expect("a runner reports its errors and does not panic")
             })
         })?;
     }

@@ -39,7 +39,7 @@ pub const NOISE_MAX: f64 = 0.25;
 /// Smallest number of pairs of earlier A/A studies for learning the noise.
 pub const LEARNED_PAIRS_MIN: usize = 8;
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct Options<'a> {
     pub terms: Terms,
     /// A/A studies from which the noise of each metric is learned; empty for none.
@@ -48,17 +48,6 @@ pub struct Options<'a> {
     pub primary: &'a [Metric],
     /// Also compare, with a label, points that were measured differently.
     pub allow_mismatch: bool,
-}
-
-impl Default for Options<'_> {
-    fn default() -> Self {
-        Self {
-            terms: Terms::default(),
-            studies: &[],
-            primary: &[],
-            allow_mismatch: false,
-        }
-    }
 }
 
 /// Comparison of two runs. B is judged against A.

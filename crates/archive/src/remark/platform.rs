@@ -197,7 +197,7 @@ BackupBeside { users: u32, offered_per_s: f64, alone_per_s: f64, alone_low_per_s
     beside_low_per_s: f64, beside_high_per_s: f64, alone_us_p95: f64, alone_low_us_p95: f64, alone_high_us_p95: f64,
     beside_us_p95: f64, beside_low_us_p95: f64, beside_high_us_p95: f64 } =>
     "{users} users were offered {offered_per_s} transactions/s: alone {alone_per_s:.1} ({alone_low_per_s:.1}–{alone_high_per_s:.1}) \
-     transactions/s, p95 {alone_us_p95:.0} ({alone_low_us_p95:.0}–{alone_high_us_p95:.0}) µs; beside the backup {beside_per_s:.1} \
+     transactions/s, p95 {alone_us_p95:.0} ({alone_low_us_p95:.0}–{alone_high_us_p95:.0}) µs; during the backup {beside_per_s:.1} \
      ({beside_low_per_s:.1}–{beside_high_per_s:.1}) transactions/s, p95 {beside_us_p95:.0} \
      ({beside_low_us_p95:.0}–{beside_high_us_p95:.0}) µs; 95 % intervals from the transactions of this backup alone";
 /// The method cannot be restored to a point in time.
@@ -218,7 +218,7 @@ RestoredToPoint { point: String, before: u64, after: u64 } =>
 /// All proofs held for a backup made under load, whose source has changed since.
 RestoreProvenBeside { files: u64, conditions: u64, before: u64, beside: u64, took_s: f64 } =>
     "restored and proven: checksums of {of_files}, the engine's own verification, {of_conditions} of consistency, all {kept} \
-     acknowledged before the backup began, and nothing but what was acknowledged until it ended ({meanwhile} beside it); the \
+     acknowledged before the backup began, and nothing but what was acknowledged until it ended ({meanwhile} during it); the \
      proofs took {took_s:.3} s",
     of_files = stats::words::counted(*files, "file"), of_conditions = stats::words::counted(*conditions, "condition"), kept = stats::words::counted(*before, "transaction"),
     meanwhile = stats::words::count(*beside);
@@ -288,14 +288,14 @@ ProtocolUntold { what: String, taken: String } => "the document does not give {w
 PublishedDoubt { doubt: String } => "{doubt}";
 /// Screening: the effect of a setting cannot be distinguished from these interactions of two others.
 EffectAliased { factor: String, with: Vec<String> } =>
-    "the effect of {factor} cannot be told from {list}: if two settings act on each other, the other effect is in it",
+    "the effect of {factor} cannot be distinguished from {list}: if two settings act on each other, the other effect is in it",
     list = words::interactions(with);
 /// Screening: a part of every interaction of two settings is in the effect of every other one.
 EffectsPartlyAliased { share: f64 } =>
     "{pct:.0} % of every interaction of two settings is in the effect of every other setting", pct = share * 100.0;
 /// Screening: effects are independent, but interactions of two settings cannot be distinguished from each other.
 InteractionsAliased { resolution: u32 } =>
-    "resolution {resolution}: no effect of a setting is confounded with an interaction of two others; these cannot be told from each other, and none is estimated";
+    "resolution {resolution}: no effect of a setting is confounded with an interaction of two others; these cannot be distinguished from each other, and none is estimated";
 /// Alternative: commits are acknowledged before they are durable.
 CommitsCanBeLost => "commits are not flushed before they are acknowledged: a crash of the server or the machine loses some";
 /// Alternative: commits wait for each other.

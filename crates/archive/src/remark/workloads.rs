@@ -256,7 +256,7 @@ CopyCannotFollow { level: String } =>
     "a copy at level {level} is stored in files, which cannot follow order entry; choose none, query-low or query-high";
 /// Cost of following order entry.
 CopyFollowed { cycles: u64, every_s: f64, took_ms_p50: f64, took_ms_max: f64, rows: u64, read_mb: f64 } =>
-    "the copy followed the users in {cycles} cycles, each {every_s} s after the begin of the one before or as soon as that was over; \
+    "the copy followed the users in {cycles} cycles, each {every_s} s after the start of the one before or as soon as that was over; \
      from before the snapshot until it was visible, a cycle took {took_ms_p50:.0} ms (median), at most {took_ms_max:.0} ms; {rows} rows ({read_mb:.1} MB) were read again";
 /// Copy and source at the end.
 CopyEqualAtEnd { tables: u32 } =>

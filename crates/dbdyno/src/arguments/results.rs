@@ -10,7 +10,7 @@ pub struct ResultOptions {
     /// Print all tables before the summary
     #[arg(long)]
     pub full: bool,
-    /// Output file of the page, or - for standard output (default: pages/NAME.html beside the archive)
+    /// Output file of the page, or - for standard output (default: pages/NAME.html next to the archive)
     #[arg(
         short = 'o',
         long = "output",

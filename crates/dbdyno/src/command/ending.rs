@@ -17,7 +17,7 @@ use crate::console::{leave_output_to_page, say, takes_escapes};
 use crate::exit::Status;
 use crate::output;
 
-/// Directory of the pages, beside the archive.
+/// Directory of the pages, next to the archive.
 const PAGES: &str = "pages";
 /// Bytes of a page that hold the mark of its run.
 const HEAD_BYTES: u64 = 4096;

@@ -347,6 +347,12 @@ pub fn points(exported: &Value) -> &[Value] {
     exported["points"].as_array().unwrap()
 }
 
+/// Number of points that a run has reported on standard error, a line each.
+pub fn lines_of_points(said: &str) -> usize {
+    let is_point = |line: &&str| line.contains(" session · ") || line.contains(" sessions · ");
+    said.lines().filter(is_point).count()
+}
+
 pub fn point_of<'e>(exported: &'e Value, test: &str) -> &'e Value {
     let found = points(exported).iter().find(|p| p["test"] == test);
     found.unwrap_or_else(|| panic!("no point {test}"))

@@ -83,7 +83,7 @@ fn reported_and_compared(url: impl Fn(&str) -> String) {
     let page = std::fs::read_to_string(page).unwrap();
     page.says_all(&[
         "storage I/O times",
-        "T311, 2 jobs",
+        "T311, 2 sessions",
         "Requests at the device",
     ]);
 }

@@ -157,7 +157,7 @@ fn postgresql_reports_waits_with_their_blockers() {
     workspace.fine(&["report", "seen", "-o", page.to_str().unwrap()]);
     let page = std::fs::read_to_string(page).unwrap();
     page.says_all(&[
-        "Database at work",
+        "Database activity",
         "Blocked sessions",
         "CREATE EXTENSION pg_stat_statements",
     ]);

@@ -272,7 +272,7 @@ fn of_a_database_at_rest_there_is_no_twin() {
     let url = mysql::url(&server, server.superuser());
     workspace.fine(&["observe", &url, "--time", "1s", "--name", "rest"]);
     let ended = workspace.ends(2, "report rest --format plan -o rest.toml");
-    ended.sentence().says("observe it while it is at work");
+    ended.sentence().says("observe it under load");
     assert!(!workspace.path("rest.toml").exists());
     assert_eq!(points(&workspace.export("rest")).len(), 1);
 }

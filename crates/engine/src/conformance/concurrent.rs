@@ -126,7 +126,7 @@ pub(super) fn deadlock(bench: &Bench<'_>) -> Checked {
         let tries = own? + others?;
         if tries < 3 {
             return Err(failed(
-                "a transaction that is told to try again",
+                "a transaction that must be retried",
                 "both committed at once, each after it had changed the row that the other wanted",
             ));
         }
@@ -222,8 +222,7 @@ fn sent(session: &mut dyn Nonblocking, update: Statement, id: i64) -> Result<Rep
 pub(super) fn waits(bench: &Bench<'_>) -> Checked {
     let Some(mut watch) = bench.target.watch()? else {
         return Err(Miss::NotOffered(
-            "the engine runs inside this process; the kernel tells what its threads wait for"
-                .into(),
+            "the engine runs inside this process; the kernel says what its threads wait for".into(),
         ));
     };
     bench.with_rows(TABLE, ROWS, |session, table| {

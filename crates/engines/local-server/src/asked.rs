@@ -53,7 +53,7 @@ impl ServerSpec {
         }
         if !spec.places.is_empty() && spec.data_directory.is_none() {
             return Err(TargetError::statement(format!(
-                "{url} puts files apart from its data; name the directory of the data too, behind the colon"
+                "{url} puts files apart from its data; name the directory of the data too, after the colon"
             )));
         }
         Ok(spec)

@@ -137,7 +137,7 @@ impl Source for MySqlSource {
                 note: is_versioned.then_some(VERSIONED),
                 omitted: Vec::new(),
                 unreadable: column.name.is_empty().then(|| match comment.as_str() {
-                    "" => "the server tells none of its columns".to_owned(),
+                    "" => "the server lists none of its columns".to_owned(),
                     comment => format!("the server says: {comment}"),
                 }),
                 extent: 0,

@@ -80,7 +80,7 @@ fn places_that_make_no_sense_are_refused_before_anything_is_made() {
         (
             KINDS[0],
             "?place.log=/log",
-            "test+local:?place.log=/log puts files apart from its data; name the directory of the data too, behind the colon",
+            "test+local:?place.log=/log puts files apart from its data; name the directory of the data too, after the colon",
         ),
     ] {
         assert_eq!(refused(kind, rest), why);

@@ -74,7 +74,7 @@ pub(crate) fn scatter_words(scatter: &Scatter) -> String {
             format!("more seconds a point would hardly help, more {more} would")
         }
         Remedy::Either => format!(
-            "whether more seconds a point would help as much as more {more} cannot be told from these pairs"
+            "whether more seconds a point would help as much as more {more} cannot be decided from these pairs"
         ),
     };
     format!(

@@ -34,9 +34,9 @@ const COLUMNS: [(&str, &str, &str); 19] = [
     ("first commit", "s", "restore_first_commit_s"),
     ("restore ÷ backup", "", "restore_per_backup"),
     ("users alone", "1/s", "foreground_alone_per_s"),
-    ("users beside", "1/s", "foreground_beside_per_s"),
+    ("users during it", "1/s", "foreground_beside_per_s"),
     ("p95 alone", "µs", "foreground_alone_us_p95"),
-    ("p95 beside", "µs", "foreground_beside_us_p95"),
+    ("p95 during it", "µs", "foreground_beside_us_p95"),
 ];
 /// Figures that not every backup has.
 const OPTIONAL: [&str; 8] = [

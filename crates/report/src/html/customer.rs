@@ -30,7 +30,7 @@ fn of_reference(run: &Run, reference: &Reference) -> Fragment {
             .for_each(|fact| table.row(row(run, fact)));
         facts += section.facts.len();
     }
-    let title = format!("Your platform beside {}", reference.title);
+    let title = format!("Your platform and {}", reference.title);
     let mut parts = Fragment::default();
     if facts > 0 {
         parts.how(&format!(

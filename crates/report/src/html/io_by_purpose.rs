@@ -14,7 +14,7 @@ const LEVELS_MAX: usize = 24;
 
 const COLUMNS: &str = "files | reads, MB/s [engine] | reads, MB/s [devices] | reads, MB/s [difference] | \
      writes, MB/s [engine] | writes, MB/s [devices] | writes, MB/s [difference] | counted in";
-const HOW: &str = "The engine's own counters beside the devices of its files; likely causes of a difference from a fifth and 1 MB/s on.";
+const HOW: &str = "The engine's own counters and the devices of its files; likely causes of a difference from a fifth and 1 MB/s on.";
 
 /// The tables of all curves; empty if no engine reported its I/O.
 pub fn view(group: &TestGroup<'_>, rate: Rate) -> Fragment {

@@ -15,7 +15,7 @@ pub const METHOD: &[(&str, &str)] = &[
     ),
     (
         "Repetitions",
-        "A figure of a repeated plan is the median over the repetitions; the range beside it runs from the smallest to \
+        "A figure of a repeated plan is the median over the repetitions; the range next to it runs from the smallest to \
          the largest. A single run says nothing about noise.",
     ),
     (

@@ -20,7 +20,7 @@ pub fn view(run: &Run) -> Fragment {
     for point in run.points.iter().filter(|point| !point.observed.is_empty()) {
         add(&mut parts, run, point);
     }
-    parts.section("observed", "Database at work")
+    parts.section("observed", "Database activity")
 }
 
 fn add(parts: &mut Fragment, run: &Run, point: &Point) {

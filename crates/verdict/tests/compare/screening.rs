@@ -98,7 +98,7 @@ fn what_a_design_cannot_tell_apart_is_said() {
     assert_eq!(of_five.len(), 5);
     assert_eq!(
         of_five[1].to_string(),
-        "the effect of k1 cannot be told from the interaction of k0 and k3: if two settings act on each other, the other effect is in it"
+        "the effect of k1 cannot be distinguished from the interaction of k0 and k3: if two settings act on each other, the other effect is in it"
     );
 }
 

@@ -252,7 +252,7 @@ impl PointContext<'_> {
         let mut run = backed_up?;
         let worked = worked.map_err(|_| {
             self.invalid(Remark::BackupFailed {
-                error: "the users beside the backup ended with a panic".into(),
+                error: "the users during the backup ended with a panic".into(),
             })
         })??;
         let impact = Impact {

@@ -44,7 +44,7 @@ impl SessionHistory {
         self.at_work_max = self.at_work_max.max(at_work.clone().count());
         for session in at_work {
             let text = session.statement.clone();
-            let text = text.unwrap_or_else(|| "(not told)".into());
+            let text = text.unwrap_or_else(|| "(unknown)".into());
             if self.statements.len() < ENTRIES_MAX || self.statements.contains_key(&text) {
                 *self.statements.entry(text).or_default() += stands_for_s;
             }

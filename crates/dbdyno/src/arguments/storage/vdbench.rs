@@ -35,7 +35,7 @@ pub struct VdbenchArguments {
     pub find_rate: Option<String>,
     #[command(flatten)]
     pub watch: WatchArguments,
-    /// Write no page beside the archive; the pages of -o stay
+    /// Write no page next to the archive; the pages of -o stay
     #[arg(long)]
     pub no_page: bool,
     // `-v` validates data here, so that the verbosity of the other verbs has only its long form.

@@ -130,7 +130,7 @@ fn session(row: &[Option<String>], transactions: &HashMap<u64, Transaction>) -> 
 }
 
 /// A statement that waits for nothing that is reported.
-const AT_WORK: &str = "at work, reads of data included";
+const AT_WORK: &str = "active, reads of data included";
 
 /// Every session of a client but an observer's: number, who, whether it is at work, state, statement, thread.
 fn sessions_sql(flavour: Flavour, texts: bool) -> String {

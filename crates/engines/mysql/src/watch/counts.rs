@@ -40,7 +40,7 @@ impl Source {
         if self.has_waits {
             "DB CPU"
         } else {
-            "at work, reads of data included"
+            "active, reads of data included"
         }
     }
 

@@ -62,7 +62,7 @@ const ZSTD: Packing = Packing {
 
 const WITHOUT_LEVELS: BackupMethod = BackupMethod {
     name: "basebackup-plain",
-    how: "pg_basebackup: plain files, the log streamed beside, synchronised",
+    how: "pg_basebackup: plain files, the WAL streamed in parallel, synchronised",
     has_rate: true,
     ..BackupMethod::SIMPLE
 };
@@ -73,7 +73,7 @@ pub(super) const PLAIN: Adapter<PostgresTarget> = Adapter {
 pub(super) const TAR: Adapter<PostgresTarget> = Adapter {
     about: BackupMethod {
         name: "basebackup-tar",
-        how: "pg_basebackup: tar, the log streamed beside, synchronised",
+        how: "pg_basebackup: tar, the WAL streamed in parallel, synchronised",
         ..WITHOUT_LEVELS
     },
     on: |target| Box::new(Base(target, &ARCHIVE)),
@@ -81,7 +81,7 @@ pub(super) const TAR: Adapter<PostgresTarget> = Adapter {
 pub(super) const TAR_GZIP: Adapter<PostgresTarget> = Adapter {
     about: BackupMethod {
         name: "basebackup-tar-gzip",
-        how: "pg_basebackup: tar compressed by the client (gzip, level 1 if not said), the log streamed beside, synchronised",
+        how: "pg_basebackup: tar compressed by the client (gzip, level 1 if not said), the WAL streamed in parallel, synchronised",
         levels: Some((1, 9)),
         ..WITHOUT_LEVELS
     },
@@ -90,7 +90,7 @@ pub(super) const TAR_GZIP: Adapter<PostgresTarget> = Adapter {
 pub(super) const SERVER_LZ4: Adapter<PostgresTarget> = Adapter {
     about: BackupMethod {
         name: "basebackup-server-lz4",
-        how: "pg_basebackup: tar compressed by the server (lz4, level 1 if not said), the log streamed beside, synchronised",
+        how: "pg_basebackup: tar compressed by the server (lz4, level 1 if not said), the WAL streamed in parallel, synchronised",
         levels: Some((1, 12)),
         ..WITHOUT_LEVELS
     },
@@ -99,7 +99,7 @@ pub(super) const SERVER_LZ4: Adapter<PostgresTarget> = Adapter {
 pub(super) const SERVER_ZSTD: Adapter<PostgresTarget> = Adapter {
     about: BackupMethod {
         name: "basebackup-server-zstd",
-        how: "pg_basebackup: tar compressed by the server (zstd, level 1 if not said), the log streamed beside, synchronised",
+        how: "pg_basebackup: tar compressed by the server (zstd, level 1 if not said), the WAL streamed in parallel, synchronised",
         levels: Some((1, 22)),
         ..WITHOUT_LEVELS
     },

@@ -36,7 +36,7 @@ const ADAPTERS: [Adapter<SqliteTarget>; 2] = [
     Adapter {
         about: BackupMethod {
             name: "vacuum-into",
-            how: "VACUUM INTO: the rows are written anew without free pages, then fsync",
+            how: "VACUUM INTO: the rows are rewritten without free pages, then fsync",
             ..BackupMethod::SIMPLE
         },
         on: |target| {

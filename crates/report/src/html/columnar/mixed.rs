@@ -145,7 +145,7 @@ fn freshness(run: &Run) -> Option<Section> {
     };
     let mut table = Table::new(FRESHNESS_HEADS);
     keys.iter().map(row).for_each(|row| table.row(row));
-    let how = "Age: time from the snapshot of the source that the copy is of to the begin of a query. Transactions: those that \
+    let how = "Age: time from the snapshot of the source that the copy is of to the start of a query. Transactions: those that \
               users completed in this time, which the copy lacks. Cycle: from before a snapshot of the source until it is \
               visible in the copy. After the last transaction each table of the copy was compared with the source; where they \
               differed, the figures are –.";

@@ -11,7 +11,7 @@ pub enum TwinError {
     #[error("the observation has no counts of a load")]
     NothingCounted,
     #[error(
-        "neither transactions nor statements were counted while the database was observed, so there is nothing to make a plan of; observe it while it is at work"
+        "neither transactions nor statements were counted while the database was observed, so there is nothing to make a plan of; observe it under load"
     )]
     NothingAtWork,
     #[error("what rows take in the log of {0} is not known")]
