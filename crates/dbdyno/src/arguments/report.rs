@@ -24,11 +24,11 @@ pub struct ReportArguments {
     /// Check the run against the limits of a file (docs/FORMAT.md), as text, JSON or JUnit
     #[arg(long, value_name = "FILE.toml", conflicts_with_all = ["against", "array", "prices", "replay"])]
     pub limits: Option<PathBuf>,
-    #[allow(rustdoc::broken_intra_doc_links)] // Brackets of the help, no link.
     /// Show the run on the page that --live serves, as if it were measured now, this many times as fast (default: 10)
     #[arg(long, value_name = "SPEED", num_args = 0..=1, require_equals = true, default_missing_value = "10", value_parser = speed,
           conflicts_with_all = ["format", "output", "against", "array", "prices"])]
     pub replay: Option<f64>,
+    #[allow(rustdoc::broken_intra_doc_links)] // Brackets of the help, no link.
     /// Address of the replay: [IP:]PORT (default: 127.0.0.1:7411)
     #[arg(long, value_name = "ADDR", num_args = 0..=1, require_equals = true, default_missing_value = "127.0.0.1:7411", requires = "replay")]
     pub live: Option<live::Address>,
