@@ -109,9 +109,7 @@ fn again<'a>(run: &Run) -> Option<Measure<'a>> {
     for reason in grade::reasons(run) {
         let step = match reason {
             Reason::Heavy(_) | Reason::Others(_) => "stop other programs first",
-            Reason::Unsteady(_) | Reason::Short(_) | Reason::Brief { .. } => {
-                "longer (--time, or seconds in the plan)"
-            }
+            Reason::Unsteady(_) | Reason::Short(_) | Reason::Brief { .. } => "longer (--time)",
             Reason::Once { .. } => "three times (--repeat 3)",
             Reason::Apart { .. } => "more often (--repeat)",
             Reason::Driver { .. } => "with the driver on a stronger machine",
