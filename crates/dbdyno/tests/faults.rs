@@ -99,16 +99,10 @@ fn a_run_is_resumed_on_its_own_targets_with_its_own_tests() {
     let workspace = Workspace::new();
     let plan = workspace.file("plan.toml", &TINY.replace("0.05", "0.3"));
     let (library, set) = (workspace.library(), "library=library");
-    let relative = [
-        "run",
-        &plan,
-        "--target",
-        "sqlite:bench.db",
-        "--repeat",
-        "4",
-        "--set",
-        set,
-    ];
+    let relative = words(
+        "run {} --target sqlite:bench.db --repeat 4 --set {}",
+        &[&plan, set],
+    );
     let child = start(&workspace, &relative);
     await_a_point(&workspace);
     interrupt(&child);

@@ -61,15 +61,7 @@ fn refreshes_are_points_and_leave_the_rows_as_they_were() {
         assert!(near(throughput, 6.0 * 36.0 / elapsed_s), "{throughput}");
         let composite = get("OLAP-COMPOSITE", "scaled_queries_per_h");
         assert!(near(composite, (power * throughput).sqrt()), "{composite}");
-        let checked = workspace.fine(&[
-            "data",
-            "check",
-            "olap",
-            "--target",
-            &url,
-            "--queries",
-            "1,6",
-        ]);
+        let checked = workspace.fine(&words("data check olap --target {} --queries 1,6", &[&url]));
         assert!(!checked.stdout.contains("WRONG"), "{}", checked.stdout);
     }
 }

@@ -9,7 +9,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use common::Workspace;
+use common::{Workspace, words};
 use disk::Disk;
 use serde_json::Value;
 use testing::Says;
@@ -30,15 +30,7 @@ fn change(workspace: &Workspace, sql: &str) {
 fn load_killed_resumed_checked_broken_and_dropped() {
     let workspace = Workspace::new();
     let url = workspace.url("sqlite", "oltp.db");
-    let load = [
-        "data",
-        "load",
-        "oltp",
-        "--target",
-        &url,
-        "--warehouses",
-        "2",
-    ];
+    let load = words("data load oltp --target {} --warehouses 2", &[&url]);
     kill_after_the_first_warehouse(workspace.command(&load), &workspace);
     let refused = workspace.ends(2, &["data", "check", "oltp", "--target", &url]);
     let sentence = refused.sentence();
@@ -78,15 +70,10 @@ fn load_killed_resumed_checked_broken_and_dropped() {
         "customer 2/3/4: c_balance + c_ytd_payment 0.01, delivered ol_amount 0.00",
         "  11  holds    ",
     ]);
-    let light = workspace.fine(&[
-        "data",
-        "check",
-        "oltp",
-        "--target",
-        &url,
-        "--set",
-        "check=light",
-    ]);
+    let light = workspace.fine(&words(
+        "data check oltp --target {} --set check=light",
+        &[&url],
+    ));
     assert_eq!(
         light.stdout.matches("  skipped  ").count(),
         3,
@@ -136,15 +123,7 @@ fn a_load_into_a_local_server_that_was_killed_goes_on() {
     let workspace = reachable_workspace();
     let url = workspace.url("mysql+local", "server")
         + "?innodb_log_file_size=64M&innodb_flush_method=nosync&performance_schema=OFF";
-    let load = [
-        "data",
-        "load",
-        "oltp",
-        "--target",
-        &url,
-        "--warehouses",
-        "2",
-    ];
+    let load = words("data load oltp --target {} --warehouses 2", &[&url]);
     let with_one_job = [&load[..], &["--clients", "1"]].concat();
     kill_after_the_first_warehouse(workspace.command(&with_one_job), &workspace);
     let loaded = workspace.fine(&load);
@@ -174,15 +153,7 @@ fn a_load_that_fills_the_disk_goes_on_when_there_is_room() {
         let workspace = reachable_workspace();
         let disk = Disk::small(&workspace, bytes);
         let url = format!("{engine}:{}", disk.path(name).display());
-        let load = [
-            "data",
-            "load",
-            "oltp",
-            "--target",
-            &url,
-            "--warehouses",
-            "1",
-        ];
+        let load = words("data load oltp --target {} --warehouses 1", &[&url]);
         let full = disk.dbdyno(&workspace, &load);
         assert_eq!(full.status, 1, "{engine}: {}", full.stderr);
         let sentence = full.sentence().to_lowercase();
@@ -227,15 +198,7 @@ fn a_restore_that_was_killed_is_done_again_by_the_next_command() {
     ] {
         let workspace = reachable_workspace();
         let url = workspace.url(engine, name);
-        workspace.fine(&[
-            "data",
-            "load",
-            "oltp",
-            "--target",
-            &url,
-            "--warehouses",
-            "1",
-        ]);
+        workspace.fine(&words("data load oltp --target {} --warehouses 1", &[&url]));
         let restore = ["data", "restore", "oltp", "--target", &url];
         let first = workspace.fine(&restore).stdout;
         assert!(first.contains("a copy is kept now"), "{first}");
@@ -271,15 +234,7 @@ fn without_room_for_a_copy_it_is_loaded_again() {
     let workspace = Workspace::new();
     let disk = Disk::small(&workspace, 160 << 20);
     let url = format!("sqlite:{}", disk.path("oltp.db").display());
-    let load = [
-        "data",
-        "load",
-        "oltp",
-        "--target",
-        &url,
-        "--warehouses",
-        "1",
-    ];
+    let load = words("data load oltp --target {} --warehouses 1", &[&url]);
     disk.ends(0, &workspace, &load);
     use_up(&url);
     let restored = disk.ends(
@@ -313,14 +268,7 @@ fn invalid_input_is_reported_before_any_change() {
 fn backups_are_restored_and_proven() {
     let workspace = Workspace::new();
     let url = workspace.url("sqlite", "oltp.db");
-    let backup = [
-        "run",
-        "backup",
-        "--target",
-        &url,
-        "--set",
-        "work_seconds=0.3",
-    ];
+    let backup = words("run backup --target {} --set work_seconds=0.3", &[&url]);
     workspace.fine(&backup);
     let exported = workspace.export("last");
     let all = common::points(&exported);

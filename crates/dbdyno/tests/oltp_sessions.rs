@@ -59,15 +59,7 @@ fn connections_that_others_take_cost_their_level() {
         "--set",
         "warm_up_max_seconds=0",
     ];
-    let command = [
-        "run",
-        "oltp",
-        "--target",
-        &url,
-        "--yes",
-        "--set",
-        "stop=false",
-    ];
+    let command = words("run oltp --target {} --yes --set stop=false", &[&url]);
     let arguments = [
         &command[..],
         &levels,

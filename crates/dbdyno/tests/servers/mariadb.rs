@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 
 use local_server::LocalServer;
 
-use crate::common::{Ended, TINY, Workspace, points};
+use crate::common::{Ended, TINY, Workspace, points, words};
 use crate::disk::Disk;
 use crate::in_the_middle::{InTheMiddle, SHORT, kill};
 use crate::mysql::{ask, server, url};
@@ -67,15 +67,7 @@ fn jobs_beyond_the_connections_of_the_server_are_refused_before_the_run() {
     refuses_jobs_beyond_connections(&url(&server, "root"));
     let (workspace, url) = (Workspace::new(), url(&server, "root"));
     workspace.load_order_entry(&url);
-    let users = [
-        "run",
-        "oltp",
-        "--target",
-        &url,
-        "--clients",
-        "1,64",
-        "--yes",
-    ];
+    let users = words("run oltp --target {} --clients 1,64 --yes", &[&url]);
     let ended = workspace.ends(2, &users);
     let sentence = ended.sentence();
     sentence.says_all(&["needs 65 sessions", "max_connections is 20"]);
