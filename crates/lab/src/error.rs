@@ -48,7 +48,7 @@ pub enum LabError {
 impl LabError {
     /// The same error with the verb and name of the study that resumes it.
     #[must_use]
-    pub fn resumed_by(mut self, by: &'static str, name: &str) -> Self {
+    pub(crate) fn resumed_by(mut self, by: &'static str, name: &str) -> Self {
         if let Self::Interrupted { verb, label, .. }
         | Self::Broken { verb, label, .. }
         | Self::NotLoaded { verb, label, .. } = &mut self

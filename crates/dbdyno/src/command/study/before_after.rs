@@ -168,7 +168,7 @@ impl<'a> Study<'a> {
         let measured = (self.prepared).measure(label, &self.request.archive, &mut screen);
         screen.close();
         screen.run_ends(&measured);
-        measured.map_err(|error| self.request.of_study(error))
+        measured
     }
 
     fn resume(&self, side: Side) -> Result<Run> {
@@ -180,7 +180,7 @@ impl<'a> Study<'a> {
         screen.close();
         let resumed = resumed.map_err(anyhow::Error::from);
         screen.run_ends(&resumed);
-        resumed.map_err(|error| self.request.of_study(error))
+        resumed
     }
 
     /// Files without a run in the archive are useless.

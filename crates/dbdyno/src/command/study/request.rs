@@ -6,7 +6,6 @@ use anyhow::Result;
 use archive::reference::{self, Reference};
 use archive::{Archive, ArchiveError, Run};
 use engine::{Reach, TargetUrl};
-use lab::LabError;
 use report::Against;
 
 use super::built_in::{BuiltIn, Design};
@@ -210,14 +209,6 @@ impl StudyRequest<'_> {
             },
             ..RunRequest::default()
         })
-    }
-
-    /// The same error, with advice to resume the study instead of its run.
-    pub fn of_study(&self, error: anyhow::Error) -> anyhow::Error {
-        match error.downcast::<LabError>() {
-            Ok(error) => error.resumed_by(VERB, &self.name).into(),
-            Err(other) => other,
-        }
     }
 
     /// Ends with the page and the summary of a run with its comparisons and the study's references.

@@ -56,9 +56,9 @@ pub(super) fn measure(request: &StudyRequest<'_>, planned: &[Planned]) -> Result
     let mut runs: Vec<Run> = Vec::new();
     for (label, stage) in stages(request, planned)? {
         if let Some(previous) = runs.last() {
-            drop_loaded(request, previous, &stage).map_err(|error| request.of_study(error))?;
+            drop_loaded(request, previous, &stage)?;
         }
-        let run = measured(request, &label, stage).map_err(|error| request.of_study(error))?;
+        let run = measured(request, &label, stage)?;
         request.ending.print_tables(&run)?;
         runs.push(run);
     }

@@ -13,8 +13,7 @@ use crate::exit::Status;
 
 /// Measures the sides, prints the result and writes the page.
 pub(super) fn measure(request: &StudyRequest<'_>, study: &AbRequest) -> Result<Status> {
-    let runs = measured(study, request.archive_option, &request.watched)
-        .map_err(|error| request.of_study(error))?;
+    let runs = measured(study, request.archive_option, &request.watched)?;
     let runs: Vec<&Run> = runs.iter().collect();
     let (judging, tables) = (&request.arguments.judging, request.ending.tables());
     let status = judge_and_show_all(&runs, judging, tables, &request.watched)?;

@@ -90,8 +90,7 @@ pub(super) fn against(request: &StudyRequest<'_>, new: Option<AbRequest>) -> Res
             common(request)?.resumed(&request.name)
         }
     };
-    let runs = measured(&study, request.archive_option, &request.watched)
-        .map_err(|error| request.of_study(error))?;
+    let runs = measured(&study, request.archive_option, &request.watched)?;
     let [a, b] = two(runs)?;
     let tables = request.ending.tables();
     let status = show(
