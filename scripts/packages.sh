@@ -84,3 +84,38 @@ download_packages() {
     # shellcheck disable=SC2086 # a list of packages
     (cd "$work/packages" && apt_get download "$@" $missing)
 }
+
+# unpack_suite SUITE PACKAGE...: unpacks packages of another of Debian's suites into $work/tree, with the libraries that they
+# need and that suite's C library. apt-get works on lists of its own, so the system does not change; it checks the packages by
+# Debian's signature.
+unpack_suite() {
+    suite=$1 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
+    shift
+    command -v apt-get >/dev/null && [ -r "$keyring" ] || fail "$1 comes from Debian's suite $suite, and there is no apt-get with Debian's keys"
+    say "fetching $* of Debian's suite $suite"
+    mkdir -p "$work/suite/lists/partial" "$work/suite/archives/partial" "$work/packages" "$work/tree"
+    : >"$work/suite/installed"
+    echo "deb [signed-by=$keyring] http://deb.debian.org/debian $suite main" >"$work/suite/sources"
+    as_root=
+    suite_apt_get update || fail "apt-get could not read the lists of Debian's suite $suite ($(tail -n 1 "$work/log")); check the network"
+    suite_apt_get install --simulate --no-install-recommends "$@" ||
+        fail "Debian's suite $suite has no $* that can be installed ($(tail -n 1 "$work/log"))"
+    # Programs and services of the suite's own base system are left out: only libraries are missing here.
+    libraries=$(sed -n 's/^Inst \([^ ]*\) .*/\1/p' "$work/log" | grep -E '^(lib|zlib1g)' | grep -vE '^lib(perl|systemd-shared|pam-modules|c-bin|c-l10n)|-perl$')
+    # shellcheck disable=SC2086 # a list of packages
+    (cd "$work/packages" && suite_apt_get download "$@" $libraries) ||
+        fail "apt-get could not fetch $* of Debian's suite $suite ($(tail -n 1 "$work/log")); check the network"
+    for package in "$work"/packages/*.deb; do
+        dpkg-deb --extract "$package" "$work/tree" || fail "$package cannot be unpacked"
+    done
+}
+
+suite_apt_get() {
+    apt_get -o Dir::Etc::sourcelist="$work/suite/sources" -o Dir::Etc::sourceparts=- -o Dir::State::lists="$work/suite/lists" \
+        -o Dir::State::status="$work/suite/installed" -o Dir::Cache="$work/suite" -o APT::Sandbox::User="$(id -un)" "$@"
+}
+
+# The version of an unpacked package, without what Debian adds.
+unpacked_version() {
+    dpkg-deb --field "$work"/packages/"$1"_*.deb Version | sed 's/^[0-9]*://; s/[-+].*//'
+}
