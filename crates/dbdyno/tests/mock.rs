@@ -5,6 +5,8 @@
 mod common;
 
 use crate::common::words;
+use std::process::{Child, Command};
+
 use common::{TINY, Workspace, faults, points, repository};
 use testing::Says;
 
@@ -195,4 +197,64 @@ fn the_stream_of_events_agrees_with_the_archive() {
     let scaled: Vec<u64> = counted.iter().map(|n| n * 100_000).collect();
     assert_eq!(scaled, operations);
     assert_eq!([responses, services], [counted.iter().sum::<u64>(); 2]);
+}
+
+/// Processes that take all the time of the processors until the end of a test.
+struct BusyLoops(Vec<Child>);
+
+impl BusyLoops {
+    fn on_every_processor() -> Self {
+        let processors = std::thread::available_parallelism().unwrap().get();
+        let busy = || {
+            Command::new("sh")
+                .args(["-c", "while :; do :; done"])
+                .spawn()
+        };
+        Self((0..processors).map(|_| busy().unwrap()).collect())
+    }
+}
+
+impl Drop for BusyLoops {
+    fn drop(&mut self) {
+        for child in &mut self.0 {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+/// A database that takes the same time for every statement is good to use, and nothing is beside busy loops. The tests that run at the same
+/// time may be the only other programs.
+#[test]
+fn the_grade_knows_a_quiet_machine_from_a_busy_one() {
+    let workspace = Workspace::new();
+    let (plan, library) = (
+        of_the_repository("bench/aa/mock.toml"),
+        format!("library={}", of_the_repository("bench/aa/library")),
+    );
+    let grade = || {
+        let url = "mock:?service_us=5000&wait=sleep&noise_pct=0&session_noise_pct=0";
+        let line = "run {} {} --set {} --time 1s --repeat 3";
+        workspace.fine(&words(line, &[&plan, url, &library]));
+        let exported = workspace.export("last");
+        let grade = &exported["grade"];
+        let reasons = grade["reasons"].as_array().unwrap().clone();
+        (grade["value"].as_str().unwrap().to_owned(), reasons)
+    };
+    let (value, reasons) = grade();
+    let are_others = reasons
+        .iter()
+        .all(|why| why.as_str().unwrap().contains("other programs"));
+    assert!(
+        value == "good to use" || !reasons.is_empty() && are_others,
+        "{value}: {reasons:?}"
+    );
+
+    let _busy = BusyLoops::on_every_processor();
+    let (value, reasons) = grade();
+    assert_eq!(value, "do not use", "{reasons:?}");
+    reasons[0]
+        .as_str()
+        .unwrap()
+        .says("other programs used more than a quarter of the CPU");
 }

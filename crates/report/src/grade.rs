@@ -11,11 +11,13 @@ use archive::{
 
 use crate::level;
 use crate::main_figures::{MainFigure, REPETITIONS_MIN, main_figures};
-use crate::scorecard;
+use crate::{number, scorecard};
 pub use reason::{Part, Reason};
 
 /// Distance from the median beyond which a difference that matters could be noise.
 const SPREAD_PCT_MAX: f64 = 5.0;
+/// One of so many main figures may lie further apart.
+const VARYING_SHARE: usize = 10;
 /// Share of the processors or of the device's bytes that leaves other figures than those of an idle machine.
 const OTHERS_HEAVY_PCT: f64 = 25.0;
 const OTHERS_HEAVY_IO_PCT: f64 = 50.0;
@@ -208,19 +210,28 @@ fn once(main: &[MainFigure<'_>]) -> Option<Reason> {
     })
 }
 
+/// One figure in ten may vary, since the median of its repetitions withstands the one that was disturbed; it is named.
 fn apart(main: &[MainFigure<'_>]) -> Option<Reason> {
-    let widest = widest(main).filter(|(pct, _)| *pct > SPREAD_PCT_MAX)?;
-    Some(Reason::Apart {
-        pct: widest.0,
-        title: widest.1.title(),
+    let apart = varying(main);
+    let worst = apart.first()?;
+    (apart.len() * VARYING_SHARE > main.len()).then(|| Reason::Apart {
+        figures: Part {
+            some: apart.len(),
+            of: main.len(),
+        },
+        pct: worst.0,
+        title: worst.1.title(),
     })
 }
 
-fn widest<'m, 'a>(main: &'m [MainFigure<'a>]) -> Option<(f64, &'m MainFigure<'a>)> {
+/// The main figures with a repetition far from the median, the one that varied most first.
+fn varying<'m, 'a>(main: &'m [MainFigure<'a>]) -> Vec<(f64, &'m MainFigure<'a>)> {
     let known = main
         .iter()
         .filter_map(|main| Some((main.spread_pct()?, main)));
-    known.max_by(|a, b| a.0.total_cmp(&b.0))
+    let mut apart: Vec<_> = known.filter(|(pct, _)| *pct > SPREAD_PCT_MAX).collect();
+    apart.sort_by(|a, b| b.0.total_cmp(&a.0));
+    apart
 }
 
 fn others(main: &[MainFigure<'_>]) -> Option<Reason> {
@@ -228,14 +239,24 @@ fn others(main: &[MainFigure<'_>]) -> Option<Reason> {
     part(main, is_crowded).map(Reason::Others)
 }
 
+/// Scatter within a point matters as far as it moves the mean, and repetitions show that; a trend moves all of them alike.
 fn unsteady(main: &[MainFigure<'_>]) -> Option<Reason> {
-    let is_unsteady = |point: &&Point| matches!(point.steady, Some(Steady::No | Steady::Trend));
+    let is_repeated = main
+        .iter()
+        .all(|main| main.level.points.len() >= REPETITIONS_MIN);
+    let is_unsteady = |point: &&Point| match point.steady {
+        Some(Steady::Trend) => true,
+        Some(Steady::No) => !is_repeated,
+        _ => false,
+    };
     part(main, is_unsteady).map(Reason::Unsteady)
 }
 
-/// Work of a fixed amount has no steady state to wait for, but is as short.
+/// Work of a fixed amount has no steady state to wait for, and its repetitions show if its length was enough.
 fn short(main: &[MainFigure<'_>]) -> Option<Reason> {
-    let is_short = |point: &&Point| point.figures.elapsed_s.is_some_and(|s| s < POINT_S_MIN);
+    let is_short = |point: &&Point| {
+        point.work.seconds.is_some() && point.figures.elapsed_s.is_some_and(|s| s < POINT_S_MIN)
+    };
     part(main, is_short).map(Reason::Short)
 }
 
@@ -273,18 +294,31 @@ fn praise(run: &Run) -> String {
     let groups = level::tests(run, scorecard::rank);
     let main = main_figures(run, &groups);
     let times = main.iter().map(|main| main.level.points.len()).min();
-    match (&run.study, times, widest(&main)) {
+    match (&run.study, times) {
         _ if is_observation(run) => {
             "a minute or more of the database's own load, with every session in view".to_owned()
         }
         _ if run.is_of_parameter_file() => {
             "steady for a minute or more, and every check passed".to_owned()
         }
-        (None, Some(times), Some((pct, _))) => format!(
-            "repeated {}, within {} %",
-            reason::times(times),
-            (pct.ceil()).max(1.0)
-        ),
+        (None, Some(times)) => repeated(times, &main),
         _ => "every check passed on a quiet machine".to_owned(),
     }
+}
+
+fn repeated(times: usize, main: &[MainFigure<'_>]) -> String {
+    let spreads = main.iter().filter_map(MainFigure::spread_pct);
+    let close = spreads.filter(|pct| *pct <= SPREAD_PCT_MAX);
+    let within_pct = close.fold(1.0, f64::max).ceil();
+    let but: Vec<String> = (varying(main).iter())
+        .map(|(pct, main)| format!("{} ({} %)", main.title(), number::figure(*pct)))
+        .collect();
+    let but = match but.is_empty() {
+        true => String::new(),
+        false => format!(", except {}", but.join(" and ")),
+    };
+    format!(
+        "repeated {}, within {within_pct} %{but}",
+        reason::times(times)
+    )
 }

@@ -41,6 +41,15 @@ impl<'a> Level<'a> {
         })
     }
 
+    /// True if most repetitions were to read from the device and read from a cache, so that their rates say nothing about the device.
+    pub fn is_from_cache(&self) -> bool {
+        let is_served = |point: &&&Point| {
+            let notes = &mut point.notes.iter();
+            notes.any(|note| matches!(note, Remark::ServedFromCache { .. }))
+        };
+        self.points.iter().filter(is_served).count() * 2 > self.points.len()
+    }
+
     /// The tabulated repetitions: the valid ones if any, else all of them (marked).
     pub fn shown(&self) -> Level<'a> {
         self.only_valid().unwrap_or_else(|| self.clone())

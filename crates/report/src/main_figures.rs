@@ -146,7 +146,8 @@ fn peaks<'a>(
         let levels = curves.flat_map(|curve| &curve.levels);
         let valid = levels
             .filter(|level| !level.extra())
-            .filter_map(Level::only_valid);
+            .filter_map(Level::only_valid)
+            .filter(|level| !level.is_from_cache());
         let known: Vec<(f64, Level<'a>)> = valid
             .filter_map(|level| Some((level.figure(figure)?, level)))
             .collect();

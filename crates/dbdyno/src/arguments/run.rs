@@ -5,9 +5,12 @@ mod columnar;
 mod olap;
 mod oltp;
 
+use std::time::Duration;
+
 use clap::{Args, Subcommand};
 
 use super::common::Occasion;
+use super::length::length;
 use super::secret::SecretText;
 
 pub use backup::BackupRunArguments;
@@ -36,8 +39,11 @@ pub struct RunArguments {
     /// Several for several engines, or for the nodes of one cluster.
     #[arg(long = "target", value_name = "URL", hide_short_help = true)]
     pub targets: Vec<SecretText>,
+    /// Measured time of each point that the plan measures by time, in place of the plan's
+    #[arg(short = 'T', long, value_name = "DURATION", value_parser = length)]
+    pub time: Option<Duration>,
     /// Resume an interrupted run
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["texts", "targets", "demo", "name", "settings", "repeat", "seed", "platform", "ssh", "allow_busy"])]
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["texts", "targets", "demo", "name", "settings", "time", "repeat", "seed", "platform", "ssh", "allow_busy"])]
     pub resume: Option<String>,
     #[command(flatten)]
     pub occasion: Occasion,

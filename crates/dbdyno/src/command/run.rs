@@ -7,6 +7,7 @@ mod oltp;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::Result;
 use archive::{Archive, Run, RunName, RunState};
@@ -48,7 +49,7 @@ pub(super) fn measure(request: &RunRequest, archive: &Option<PathBuf>) -> Result
 }
 
 /// A run of a built-in plan or a plan file.
-fn of_plan(typed: RunArguments) -> Result<RunRequest> {
+fn of_plan(mut typed: RunArguments) -> Result<RunRequest> {
     if typed.resume.is_some() {
         return Ok(RunRequest {
             resume: typed.resume,
@@ -60,9 +61,33 @@ fn of_plan(typed: RunArguments) -> Result<RunRequest> {
     let plan = given.subject.unwrap_or_else(|| PLAN_DEFAULT.to_owned());
     let plan = PlanSource::Named(plan);
     // A misspelt plan is reported first.
-    plan.text()?;
+    let text = plan.text()?;
+    if let Some(time) = typed.time {
+        // A key that is set as well is the more precise wish.
+        let settings = &mut typed.occasion.options.settings;
+        settings.splice(0..0, of_time(&text, time)?);
+    }
     check_targets("run", &given.targets, typed.occasion.options.demo)?;
     Ok(RunRequest::of(plan, given.targets, typed.occasion))
+}
+
+/// The settings that give every timed step of a plan this length.
+fn of_time(plan: &str, time: Duration) -> Result<Vec<String>> {
+    // Text that is no TOML is reported when the plan is parsed.
+    let plan: toml::Table = toml::from_str(plan).unwrap_or_default();
+    let steps = plan.get("step").and_then(toml::Value::as_array);
+    let is_timed = |step: &toml::Value| step.get("seconds").is_some();
+    let timed = (1..).zip(steps.into_iter().flatten());
+    let settings: Vec<String> = timed
+        .filter(|(_, step)| is_timed(step))
+        .map(|(number, _)| format!("step.{number}.seconds={}", time.as_secs_f64()))
+        .collect();
+    if settings.is_empty() && !plan.is_empty() {
+        return invalid(
+            "the plan measures a fixed amount of work, so leave --time out; --repeat 3 repeats it",
+        );
+    }
+    Ok(settings)
 }
 
 /// Carries out a run without showing its results.

@@ -32,8 +32,9 @@ pub enum Reason {
         times: usize,
         figures: Part,
     },
-    /// The repetitions of a main figure lie apart.
+    /// Main figures whose repetitions lie apart, and the one that varied most.
     Apart {
+        figures: Part,
         pct: f64,
         title: String,
     },
@@ -124,8 +125,13 @@ impl fmt::Display for Reason {
                 true => format!("measured {}", self::times(*times)),
                 false => format!("{} measured {}", figures.words(MAIN), self::times(*times)),
             },
-            Self::Apart { pct, title } => format!(
-                "a repetition of {title} is {} % away from the median",
+            Self::Apart {
+                figures,
+                pct,
+                title,
+            } => format!(
+                "{} varied by more than 5 % between repetitions (most: {title}, {} %)",
+                figures.words(MAIN),
                 number::figure(*pct)
             ),
             Self::Others(part) => {

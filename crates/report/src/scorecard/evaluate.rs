@@ -63,11 +63,20 @@ fn cell_of_target(run: &Run, groups: &[TestGroup<'_>], target: u32, line: &Line)
         return not_measured(run, target, line);
     }
     let invalid: usize = levels.iter().map(|l| l.invalid()).sum();
-    let candidates: Vec<Candidate> = levels
+    let (cached, valid): (Vec<Level<'_>>, Vec<_>) = levels
         .iter()
         .filter_map(|l| l.only_valid())
-        .map(|level| of_level(&level, line))
-        .collect();
+        .partition(Level::is_from_cache);
+    let candidates: Vec<Candidate> = valid.iter().map(|level| of_level(level, line)).collect();
+    if candidates.is_empty() && !cached.is_empty() {
+        return Cell::Absent {
+            why: Absence::NotReported,
+            reason: format!(
+                "{}: a cache answered the reads, so the rates say nothing about the device; measure a table larger than memory.",
+                line.test
+            ),
+        };
+    }
     if candidates.is_empty() {
         let first = levels[0].first().reasons.first();
         return Cell::Absent {
