@@ -35,6 +35,7 @@ readmes!(
     Workload "workload",
     Workloads "workloads",
     Backup "workloads/backup",
+    Chart "chart",
     Columnar "workloads/columnar",
     Mixed "workloads/mixed",
     Observe "workloads/observe",

@@ -11,7 +11,6 @@
 //! * [`mod@main_figures`]: the figures of the first screen, the summary and the grade.
 //! * [`published()`]: the full content of a reference, as text.
 //! * [`scorecard`]: the fixed table of metrics from `scorecard.toml`.
-//! * [`svg`]: the small SVG writer that draws every chart.
 //! * [`terminal()`]: tables for a terminal of any width, and the line shown after each point.
 
 #![forbid(unsafe_code)]
@@ -41,7 +40,6 @@ pub mod scorecard;
 mod section;
 mod shifted;
 mod summary;
-pub mod svg;
 mod terminal;
 mod transactions;
 mod users;

@@ -31,6 +31,7 @@ const HOUSE: &[&str] = &[
     "workloads/mixed",
     "workloads",
     "fleet",
+    "chart",
     "report",
     "live",
     "readmes",
@@ -43,7 +44,8 @@ const BESIDE: &[&str] = &["testing", "workspace-hack"];
 const NARROW: &[(&str, &[&str])] = &[
     ("stats", &[]),
     ("load", &["stats"]),
-    ("report", &["stats", "archive", "verdict"]),
+    ("chart", &[]),
+    ("report", &["stats", "archive", "verdict", "chart"]),
     ("verdict", &["stats", "archive"]),
     ("live", &["stats", "archive", "report"]),
     ("host", &["stats", "archive"]),

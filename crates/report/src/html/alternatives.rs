@@ -16,7 +16,7 @@ use crate::comparison::{
     alternatives_rounds, alternatives_sure, other_alternatives,
 };
 use crate::number;
-use crate::svg::{Branch, forest};
+use chart::{Branch, forest};
 
 /// More cautions are folded.
 const CAUTIONS_MAX: usize = 3;

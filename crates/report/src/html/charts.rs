@@ -1,14 +1,14 @@
 //! The charts of one test: throughput, response time and efficiency against parallelism, percentiles.
 
 use archive::Table;
+use chart::{Axis, Bar, Chart, Dash, Mark, Series, Shape, bars, tick, tick_latency};
 use stats::{HistogramSnapshot, scaling};
 
 use super::figure::{Figure, grouped};
 use super::load::Load;
 use super::scaling::Laws;
 use super::sweep::{LevelDrawn, Rate, Sweep};
-use crate::number::{self, tick, tick_latency};
-use crate::svg::{Axis, Bar, Chart, Dash, Mark, Series, Shape, bars};
+use crate::number;
 
 /// A rate axis is logarithmic from this ratio of the largest to the smallest best value.
 const LOG_RATIO: f64 = 8.0;
@@ -40,7 +40,7 @@ pub fn throughput(sweeps: &[Sweep<'_>], rate: Rate, laws: &Laws<'_>, load: Load)
         return Some(Figure::new(caption, svg, bars_how(sweeps), table));
     }
     let axis = rate_axis(sweeps, laws);
-    let logarithmic = axis.scale == crate::svg::Scale::Log;
+    let logarithmic = axis.scale == chart::Scale::Log;
     let dops: Vec<u32> = dops(sweeps).into_iter().chain(laws.dops()).collect();
     let chart = Chart {
         title: format!("{caption}, by {}", load.words()),

@@ -11,7 +11,7 @@ use crate::comparison::{between_words, odd_words, within_words};
 use crate::metric_name::label;
 use crate::number::{self, percent};
 use crate::remarks::sentence;
-use crate::svg::{Axis, Bar, Chart, Dash, Series, Shape, Tick, Trace, bars};
+use chart::{Axis, Bar, Chart, Dash, Series, Shape, Tick, Trace, bars};
 
 const METRICS_MAX: usize = 4;
 const PAIRS_MIN: usize = 3;

@@ -2,12 +2,12 @@
 //! itself beyond the best level.
 
 use archive::TimedEvent;
+use chart::{Axis, Bar, Chart, Dash, Series, Shape, bars, tick};
 
 use super::figure::{Figure, grouped};
 use super::load::Load;
 use super::sweep::{Rate, Sweep};
-use crate::number::{self, tick};
-use crate::svg::{Axis, Bar, Chart, Dash, Series, Shape, bars};
+use crate::number;
 
 const EVENTS_MAX: usize = 5;
 /// Fewest levels for a chart of shares by level.

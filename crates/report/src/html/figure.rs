@@ -6,7 +6,7 @@ use askama::Template;
 use super::fragment::Fragment;
 use crate::number;
 use crate::section::of_texts;
-use crate::svg::{Chart, escape};
+use chart::{Chart, escape};
 
 /// A table of texts; neighbouring rows of the same group share its name as their heading.
 pub fn grouped(heads: &[&str], rows: impl IntoIterator<Item = (String, Vec<String>)>) -> Table {

@@ -17,7 +17,7 @@ use crate::metric_name::label;
 use crate::number;
 use crate::scorecard::Against;
 use crate::shifted::order_words;
-use crate::svg::{Branch, forest};
+use chart::{Branch, forest};
 
 /// Most rows drawn; `dbdyno compare --full` prints the rest.
 const ROWS_MAX: usize = 60;

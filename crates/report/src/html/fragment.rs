@@ -5,7 +5,6 @@ use std::fmt::{self, Display};
 use archive::{Cell, Column, Table};
 
 use crate::section::{is_failed, is_words, text, unit};
-use crate::svg;
 
 /// Markup of a part of the page; empty without contents.
 #[derive(Debug, Clone, Default)]
@@ -143,7 +142,7 @@ impl Fragment {
         if !table.rows.is_empty() {
             self.0 += &format!(
                 "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\">\n{}</div>\n",
-                svg::escape(label),
+                chart::escape(label),
                 markup(class, table, Attributes::With)
             );
         }
@@ -159,7 +158,7 @@ impl Fragment {
 
 /// A text between tags, where quotes are safe.
 fn escape(text: &str) -> String {
-    svg::escape(text)
+    chart::escape(text)
         .replace("&#39;", "'")
         .replace("&quot;", "\"")
 }

@@ -1,7 +1,7 @@
 //! The kind of a test's levels, and the axis of its charts: users, or degrees of parallelism.
 
-use crate::svg::Axis;
 use crate::users;
+use chart::Axis;
 
 /// The quantity that rises from level to level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use super::figure::Figure;
 use super::sweep::{Rate, Sweep};
 use super::timeline::{self, Line, Quantity, line};
 use crate::number;
-use crate::svg::Dash;
+use chart::Dash;
 
 struct Drawn {
     quantity: Quantity,

@@ -1,14 +1,13 @@
 //! An observed database: sessions over time, and tables from its statistics views.
 
 use archive::{About, Cell, Observed, Point, Remark, Run, Table};
+use chart::{Axis, Chart, Dash, Series, Shape, Trace, tick};
 
 use super::figure::{Figure, grouped};
 use super::section::{self, Fragment};
 use crate::level;
-use crate::number::{self, tick};
+use crate::number;
 use stats::words::date;
-
-use crate::svg::{Axis, Chart, Dash, Series, Shape, Trace};
 
 /// A longer series is thinned to about this many intervals.
 const INTERVALS_MAX: usize = 180;

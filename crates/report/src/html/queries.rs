@@ -6,7 +6,7 @@ use super::figure::{Figure, grouped};
 use crate::level::{self, Curve, Level};
 use crate::number;
 use crate::scorecard;
-use crate::svg::{Bar, bars};
+use chart::{Bar, bars};
 
 /// The point of all queries of one user.
 const POWER: &str = "OLAP-POWER";

@@ -1,16 +1,16 @@
 //! The charts of a ramp: throughput, response time and CPU use against the number of users.
 
 use archive::{Run, Table};
+use chart::{Axis, Chart, Dash, Series, Shape, Trace, tick};
 
 use super::charts::{INK, key, latency_axis, unnamed};
 use super::figure::{Figure, grouped};
 use super::load::Load;
 use super::sweep::{self, Sweep, sweeps};
 use crate::level::{Level, TestGroup};
-use crate::number::{self, tick};
+use crate::number;
 use crate::ramp::{Ramp, ramp};
 use crate::scorecard::Against;
-use crate::svg::{Axis, Chart, Dash, Series, Shape, Trace};
 use crate::users;
 
 /// Lines of the response time with figure and dash; the mean has only markers.

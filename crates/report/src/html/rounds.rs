@@ -1,5 +1,6 @@
 //! Queries run in rounds: the time and the reads of each query by round.
 
+use chart::{Axis, Chart, Series, Shape, tick, tick_latency};
 use std::collections::BTreeSet;
 
 use archive::{Execution, Table};
@@ -8,8 +9,7 @@ use stats::summary::median;
 use super::figure::{Figure, grouped};
 use super::sweep::Sweep;
 use crate::level::Level;
-use crate::number::{self, tick, tick_latency};
-use crate::svg::{Axis, Chart, Series, Shape};
+use crate::number;
 
 /// More queries than this share one line, their sum; the table has each.
 const LINES_MAX: usize = 4;
@@ -263,7 +263,7 @@ mod tests {
 
     use super::*;
     use crate::level::Curve;
-    use crate::svg::Dash;
+    use chart::Dash;
 
     fn execution(round: u32, statement: &str, elapsed_us: u64, plan: &str) -> Execution {
         Execution {

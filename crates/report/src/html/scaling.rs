@@ -9,7 +9,7 @@ use stats::usl::{Amdahl, DOPS_MIN, Fit, Peak, Resampling, amdahl, usl};
 use super::figure::grouped;
 use super::sweep::{Rate, Sweep};
 use crate::number;
-use crate::svg::{Dash, Trace};
+use chart::{Dash, Trace};
 
 /// A law that misses a level by more than this share does not describe the curve and is not drawn.
 const MISFIT_MAX: f64 = 0.2;

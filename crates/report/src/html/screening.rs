@@ -11,7 +11,7 @@ use super::section::Fragment;
 use super::sides::judge_sides;
 use crate::comparison::{screening_sections, screening_sure};
 use crate::metric_name::name;
-use crate::svg::{Branch, forest};
+use chart::{Branch, forest};
 
 #[derive(Template)]
 #[template(path = "screening_first.html", whitespace = "minimize")]

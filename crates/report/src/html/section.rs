@@ -1,11 +1,10 @@
 //! Whole sections of results as parts of a page.
 
 use archive::{Axis, Block, Chart, Section};
+use chart::{self, Dash, Shape, tick, tick_latency};
 
 use super::figure::Figure;
 pub use super::fragment::Fragment;
-use crate::number::{tick, tick_latency};
-use crate::svg::{self, Dash, Shape};
 
 impl Fragment {
     pub fn of(level: u8, section: &Section) -> Self {
@@ -46,15 +45,15 @@ pub fn figure(chart: &Chart) -> Figure {
     let points = || chart.series.iter().flat_map(|series| &series.points);
     let series = chart.series.iter().enumerate().map(|(nth, series)| {
         let (name, points) = (series.name.clone(), series.points.clone());
-        svg::Series::new(name, nth, Shape::nth(nth), Dash::nth(nth), points)
+        chart::Series::new(name, nth, Shape::nth(nth), Dash::nth(nth), points)
     });
-    let drawn = svg::Chart::new(
+    let drawn = chart::Chart::new(
         &chart.title,
-        axis(&chart.x, points().map(|point| point.0), svg::Axis::span),
+        axis(&chart.x, points().map(|point| point.0), chart::Axis::span),
         axis(
             &chart.y,
             points().filter_map(|point| point.1),
-            svg::Axis::linear,
+            chart::Axis::linear,
         ),
         series.collect(),
     );
@@ -67,8 +66,8 @@ type Label = fn(f64) -> String;
 fn axis(
     axis: &Axis,
     values: impl Iterator<Item = f64> + Clone,
-    from_zero: fn(&str, f64, Label) -> svg::Axis,
-) -> svg::Axis {
+    from_zero: fn(&str, f64, Label) -> chart::Axis,
+) -> chart::Axis {
     let title = match axis.unit.as_str() {
         "" => axis.name.clone(),
         unit => format!("{}, {unit}", axis.name),
@@ -82,9 +81,9 @@ fn axis(
     let low = values.clone().fold(0.0, f64::min);
     if axis.is_logarithmic {
         let positive = values.filter(|value| *value > 0.0);
-        svg::Axis::log(&title, positive.fold(f64::INFINITY, f64::min), high, label)
+        chart::Axis::log(&title, positive.fold(f64::INFINITY, f64::min), high, label)
     } else if low < 0.0 {
-        svg::Axis::around_zero(&title, low, high, label)
+        chart::Axis::around_zero(&title, low, high, label)
     } else {
         from_zero(&title, high, label)
     }

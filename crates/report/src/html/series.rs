@@ -1,7 +1,6 @@
 //! Time series in the form that charts draw.
 
-use crate::number::tick;
-use crate::svg::{Axis, Series};
+use chart::{Axis, Series, tick};
 
 /// Name of the axis of time.
 pub const SINCE_START: &str = "since the start of the point";

@@ -4,7 +4,7 @@ use archive::{FIGURES, Run};
 
 use crate::level::{self, Curve, Level, TestGroup};
 use crate::scorecard::{self, Against, published_figure, published_loads};
-use crate::svg::{Dash, Shape};
+use chart::{Dash, Shape};
 
 pub struct LevelDrawn {
     pub dop: u32,

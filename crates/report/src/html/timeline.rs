@@ -1,12 +1,12 @@
 //! Time series of each sweep's best level, including compared runs: throughput, p99, CPU, device.
 
 use archive::{Point, Sample};
+use chart::{Axis, Chart, Dash, Series, Shape, tick, tick_latency};
 
 use super::figure::Figure;
 use super::series::{SAMPLES_MIN, thin, time_axis};
 use super::sweep::{Rate, Sweep};
-use crate::number::{self, tick, tick_latency};
-use crate::svg::{Axis, Chart, Dash, Series, Shape};
+use crate::number;
 
 /// A longer series is thinned to about this many samples.
 const SAMPLES_MAX: usize = 150;

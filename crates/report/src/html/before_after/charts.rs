@@ -1,12 +1,12 @@
 //! Charts of shifts: means over the list and over time, overlaid distributions, and moved shares.
 
 use archive::Table;
+use chart::{Axis, Chart, Dash, Scale, Series, Shape, Tick, tick, tick_latency};
 use verdict::shift::{Bucket, Shift, Side};
 
 use crate::html::figure::{Figure, grouped};
-use crate::number::{self, tick, tick_latency};
+use crate::number;
 use crate::shifted;
-use crate::svg::{Axis, Chart, Dash, Scale, Series, Shape, Tick};
 
 /// Fewest runs of a list for a curve of their means.
 const LIST_MIN: usize = 3;

@@ -6,7 +6,7 @@ use stats::summary::median;
 use crate::html::figure::{Figure, grouped};
 use crate::level::target_name;
 use crate::number;
-use crate::svg::{Bar, bars};
+use chart::{Bar, bars};
 
 /// Prefix of codes of points on populated tables.
 pub(super) const OF_TABLE: &str = "LIFT-";

@@ -6,7 +6,7 @@ use crate::html::figure::id_of;
 use crate::main_figures::MainFigure;
 use crate::number;
 use crate::scorecard::{self, Against, Cell, Measured};
-use crate::{svg, users};
+use crate::users;
 
 /// Later rows are folded.
 const ROWS_MAX: usize = 16;
@@ -137,5 +137,5 @@ fn curve(main: &MainFigure<'_>, best: u32) -> String {
         };
         format!("{} to {}", end(first), end(last))
     });
-    svg::spark(&main.by_degree, best, &label.unwrap_or_default())
+    chart::spark(&main.by_degree, best, &label.unwrap_or_default())
 }

@@ -1,14 +1,14 @@
 //! Charts of a fleet: every system before and after, its workload mix, and the distribution of the shifts.
 
 use archive::Table;
+use chart::{Axis, Chart, Dash, Series, Shape, Trace, tick};
 use stats::summary::mean;
 use stats::trend::theil_sen;
 use verdict::fleet::{Figure as Of, Fleet, LIMITS, Measure, Operation, System};
 
 use crate::fleet::{limit, measure, signed};
 use crate::html::figure::{Figure, grouped};
-use crate::number::{count, tick};
-use crate::svg::{Axis, Chart, Dash, Series, Shape, Trace};
+use crate::number::count;
 
 /// Most systems drawn per side; a larger fleet is thinned to every k-th in order.
 const DRAWN_MAX: usize = 600;

@@ -5,16 +5,18 @@
 //! series also differs in marker and dash, so that no reader depends on colour.
 
 mod bars;
-mod chart;
 mod forest;
+mod lines;
 mod scale;
 mod spark;
+mod tick;
 
 pub use bars::{Bar, bars};
-pub use chart::{Chart, Dash, Mark, Series, Shape, Trace};
 pub use forest::{Branch, forest};
+pub use lines::{Chart, Dash, Mark, Series, Shape, Trace};
 pub use scale::{Axis, Scale, Tick};
 pub use spark::spark;
+pub use tick::{tick, tick_latency};
 
 /// Makes a text safe inside elements and quoted attributes.
 pub fn escape(text: &str) -> String {

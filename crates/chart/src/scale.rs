@@ -244,7 +244,7 @@ fn nice_step(rough: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::number::tick;
+    use crate::tick;
 
     fn labels(axis: &Axis) -> Vec<&str> {
         axis.ticks.iter().map(|t| t.label.as_str()).collect()

@@ -412,7 +412,7 @@ fn diamond(x: f64, y: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::number::tick;
+    use crate::tick;
 
     fn chart(points: Vec<(f64, Option<f64>)>) -> Chart {
         Chart {
