@@ -71,8 +71,8 @@ browser: ## get the browser that the tests look at the report with
 
 check: ## formatting, lints, documentation, one build of every dependency
 	cargo fmt --all --check
-	cargo clippy $(profile) --workspace --all-targets -- -D warnings
-	RUSTDOCFLAGS='-D warnings' cargo doc $(profile) --workspace --no-deps
+	cargo clippy $(profile) --workspace --features dbdyno/oracle,engines/oracle --all-targets -- -D warnings
+	RUSTDOCFLAGS='-D warnings' cargo doc $(profile) --workspace --features dbdyno/oracle,engines/oracle --no-deps
 	@scripts/one-build.sh
 
 docs: ## the documents as a book with search, without the network once its program is there

@@ -13,5 +13,5 @@ else
     echo "oldest-rust: Cargo.toml promises Rust $oldest, which is not here ($(rustc --version)); get it with: rustup toolchain install $oldest" >&2
     exit 1
 fi
-$cargo check --release --locked --workspace --all-targets
+$cargo check --release --locked --workspace --features dbdyno/oracle,engines/oracle --all-targets
 echo "oldest-rust: compiles with Rust $oldest"

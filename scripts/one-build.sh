@@ -16,8 +16,8 @@ dependencies() {
     [ -s "$file" ]
 }
 
-dependencies command --package dbdyno --edges normal,build
-dependencies tests --workspace --edges normal,build,dev
+dependencies command --package dbdyno --features oracle --edges normal,build
+dependencies tests --workspace --features dbdyno/oracle --edges normal,build,dev
 
 # What only the command has is compiled a second time for the tests.
 comm -23 "$folder/command" "$folder/tests" >"$folder/twice"

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Serves Oracle's wire protocol from a throw-away PostgreSQL: a stand-in for Oracle in tests, and not Oracle.
 
-    scripts/oracle-stand-in.py [--port N] [--sql FILE]... [--until-eof] [--log]
+    scripts/oracle-stand-in.py [--port N] [--until-eof] [--log]
 
 Prints the URL of the server, then the connection string of the PostgreSQL that has its data, and serves until it is
-interrupted, or with --until-eof until its standard input ends. The accounts are dbdyno and stranger, both with the password
-"secret". --sql executes a file in that PostgreSQL first, for instance views oracle."v$sysstat" that clients see as V$SYSSTAT.
+interrupted, or with --until-eof until its standard input ends. The accounts are dbdyno, stranger and test0 to test99, with
+second schemas of theirs, all with the password "secret". oracle-stand-in.sql has views that the server lacks.
 scripts/get-oracle-stand-in.sh gets what it needs.
 """
 
@@ -24,6 +24,12 @@ import time
 RELEASE = "3.3.0"
 CACHE = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
 HOME = os.path.join(CACHE, "dbdyno", "oracle-stand-in", RELEASE)
+# A schema is a user: tests have one each, and second schemas are users of their own.
+ACCOUNTS = [
+    user + second
+    for user in ["DBDYNO", "STRANGER", *(f"TEST{number}" for number in range(100))]
+    for second in ["", "_SECOND", "_OLTP", "_SIDE_A", "_SIDE_B"]
+]
 SETTINGS = """
 listen_addresses = ''
 max_connections = 200
@@ -98,6 +104,13 @@ def offer_only_the_newer_verifier():
     session.make_challenge = make_challenge
 
 
+def number_conflicts():
+    """The server calls a deadlock and a failed serialization invalid SQL; Oracle has numbers for them."""
+    from seerdb.server.backends import postgres
+
+    postgres._SQLSTATE_TO_ORA.update({"40P01": 60, "40001": 8177})
+
+
 def serve(arguments, directory):
     import logging
 
@@ -108,11 +121,11 @@ def serve(arguments, directory):
     try:
         with connected(conninfo, process, directory) as connection:
             connection.execute("CREATE EXTENSION orafce")
-            for name in arguments.sql:
-                with open(name, encoding="utf-8") as file:
-                    connection.execute(file.read())
+            with open(os.path.splitext(__file__)[0] + ".sql", encoding="utf-8") as file:
+                connection.execute(file.read())
         offer_only_the_newer_verifier()
-        accounts = {"MIRROR_USERS": "DBDYNO:secret,STRANGER:secret"}
+        number_conflicts()
+        accounts = {"MIRROR_USERS": ",".join(f"{user}:secret" for user in ACCOUNTS)}
         launch = launcher.build(["postgres", conninfo], accounts)
         server = service.Server(port=arguments.port, backend_factory=launch.backend_factory, encryption=launch.encryption)
         threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -130,7 +143,6 @@ def serve(arguments, directory):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--port", type=int, default=0, help="port to listen on (a free one)")
-    parser.add_argument("--sql", action="append", default=[], help="file of statements for the PostgreSQL")
     parser.add_argument("--until-eof", action="store_true", help="end with the standard input")
     parser.add_argument("--log", action="store_true", help="write the server's log to the standard error")
     arguments = parser.parse_args()

@@ -32,7 +32,7 @@ done
 # The same cases by chance in every run; another seed brings others.
 export PROPTEST_RNG_SEED="${PROPTEST_RNG_SEED:-1}"
 # shellcheck disable=SC2086 # lists of words, or nothing
-cargo test --release --locked --workspace $which --no-run --message-format=json-render-diagnostics >"$logs/built.json"
+cargo test --release --locked --workspace --features dbdyno/oracle,engines/oracle $which --no-run --message-format=json-render-diagnostics >"$logs/built.json"
 
 # The tests make and remove some 100,000 files. Without a journal, ext4 looks at every inode of a group that was freed in the last
 # minutes before it takes one, which is half of what it costs to start a server. Below a directory with this mark each directory

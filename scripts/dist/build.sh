@@ -3,7 +3,7 @@
 set -eu
 . scripts/dist/common.sh
 
-PATH=$tools/bin:$PATH cargo zigbuild --profile dist --locked --package dbdyno --target "$target.$glibc"
+PATH=$tools/bin:$PATH cargo zigbuild --profile dist --locked --package dbdyno --features oracle --target "$target.$glibc"
 
 bytes_max=20000000
 bytes=$(stat -c %s "$built")

@@ -137,6 +137,20 @@ pub struct TypeNames {
     pub bytes: &'static str,
     /// Of texts, in a cast.
     pub text: &'static str,
+    /// The function that gives the length of [`Self::bytes`].
+    pub octets: &'static str,
+    /// True if a text without letters is stored as null.
+    pub empty_text_is_null: bool,
+}
+
+impl TypeNames {
+    pub const USUAL: Self = Self {
+        moment: "TIMESTAMP",
+        bytes: "BLOB",
+        text: "VARCHAR",
+        octets: "octet_length",
+        empty_text_is_null: false,
+    };
 }
 
 /// Where the databases of an engine are. A run that names no target measures the embedded ones.
@@ -205,11 +219,7 @@ impl EngineInfo {
         places_tables: false,
         password_places: None,
         has_question_mark_operators: false,
-        type_names: TypeNames {
-            moment: "TIMESTAMP",
-            bytes: "BLOB",
-            text: "VARCHAR",
-        },
+        type_names: TypeNames::USUAL,
         footprint: None,
     };
 }

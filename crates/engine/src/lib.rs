@@ -26,6 +26,7 @@ pub mod inspection;
 pub mod limit;
 pub mod nonblocking;
 pub mod open_sessions;
+pub mod placeholders;
 pub mod plain;
 pub mod plan_text;
 pub mod process;

@@ -101,7 +101,7 @@ pub fn days_from(year: i64, month: i64, day: i64) -> i64 {
 
 /// Year, month and day of a number of days since 1970, in the Gregorian calendar. Years are counted from
 /// March, so that the leap day is their last, and in eras of 400, which all have the same days.
-fn civil(days: i64) -> (i64, i64, i64) {
+pub fn civil(days: i64) -> (i64, i64, i64) {
     const ERA_DAYS: i64 = 146_097;
     // From 0000-03-01 to 1970-01-01.
     let days = days + 719_468;

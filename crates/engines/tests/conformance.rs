@@ -64,6 +64,14 @@ fn duckdb() {
     passes_without("duckdb:", &in_memory);
 }
 
+/// On the stand-in, never on Oracle, which has plans.
+#[cfg(feature = "oracle")]
+#[test]
+fn oracle_by_a_stand_in() {
+    let url = testing::oracle_stand_in().new_url();
+    passes_without(&url, &["plan", "event loop", "snapshot"]);
+}
+
 #[test]
 fn postgresql_15() {
     passes_without("postgres+local:?version=15&shared_buffers=16MB", &[]);

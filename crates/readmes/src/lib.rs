@@ -21,6 +21,7 @@ readmes!(
     Duckdb "engines/duckdb",
     Mock "engines/mock",
     Mysql "engines/mysql",
+    Oracle "engines/oracle",
     Postgres "engines/postgres",
     Sqlite "engines/sqlite",
     Fleet "fleet",

@@ -8,6 +8,7 @@ mod fuzz;
 mod memory;
 mod says;
 mod shared;
+mod stand_in;
 
 use std::io::Write;
 use std::process::Command;
@@ -16,6 +17,7 @@ pub use fuzz::{Source, each_seed};
 pub use memory::{Counting, peak_bytes};
 pub use says::{Says, rows};
 pub use shared::{Shared, at_end};
+pub use stand_in::{StandIn, oracle_stand_in};
 
 /// True if the C library's syncs reach a device; `repeat-tests.sh --sync-us 0` makes them do nothing. The check itself does not sync.
 pub fn syncs_work() -> bool {

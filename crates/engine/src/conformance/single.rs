@@ -59,7 +59,7 @@ pub(super) fn rows_changed(bench: &Bench<'_>) -> Checked {
             let statement = session.prepare(sql)?;
             session.execute(statement, &[])
         };
-        let insert = format!("INSERT INTO {table} VALUES (101, 0), (102, 0), (103, 0)");
+        let insert = format!("INSERT INTO {table} SELECT id + 100, 0 FROM {table} WHERE id <= 3");
         same("rows inserted", 3, run(&insert)?)?;
         // Of a row that stays as it was, too: otherwise an update would seem to have found none.
         let update = format!("UPDATE {table} SET n = 0 WHERE id <= 10");
@@ -77,7 +77,7 @@ pub(super) fn first_row(bench: &Bench<'_>) -> Checked {
         "id BIGINT NOT NULL, v VARCHAR(20)",
         |session, table| {
             session.batch(&format!(
-                "INSERT INTO {table} VALUES (7, 'seven'), (8, NULL)"
+                "INSERT INTO {table} VALUES (7, 'seven'); INSERT INTO {table} VALUES (8, NULL)"
             ))?;
             let sql = format!("SELECT v, id FROM {table} WHERE id >= ? ORDER BY id");
             let statement = session.prepare(&sql)?;
@@ -322,14 +322,18 @@ pub(super) fn whole_tables(bench: &Bench<'_>) -> Checked {
     );
     bench.with_table(TABLE, &columns, |session, table| {
         session.batch(&format!(
-            "INSERT INTO {table} VALUES (1, 'one', 1.25, '2026-01-31 12:00:00'), (2, NULL, NULL, NULL)"
+            "INSERT INTO {table} VALUES (1, 'one', 1.25, '2026-01-31 12:00:00'); \
+             INSERT INTO {table} VALUES (2, NULL, NULL, NULL)"
         ))?;
         // Some engines read only what is in the file.
         bench.target.checkpoint()?;
         let source = bench.offered(bench.target.source())?;
         let tables = source.tables()?;
         let Some(found) = tables.iter().find(|it| it.name == TABLE) else {
-            return Err(failed(format!("a table {TABLE}"), format!("{} others", tables.len())));
+            return Err(failed(
+                format!("a table {TABLE}"),
+                format!("{} others", tables.len()),
+            ));
         };
         let names: Vec<&str> = found.columns.iter().map(|it| it.name.as_str()).collect();
         same("columns", vec!["id", "label", "amount", "moment"], names)?;

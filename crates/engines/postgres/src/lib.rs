@@ -11,7 +11,6 @@ mod inspect;
 pub mod local;
 mod observe;
 mod overrides;
-mod placeholders;
 mod processes;
 mod reserved;
 mod scheme;

@@ -8,13 +8,13 @@ use std::time::Duration;
 use super::connection::Connection;
 use super::guard;
 use super::overrides::{SEARCH_PATH, set};
-use super::placeholders::numbered;
 use super::table_spaces::TableSpaces;
 use super::wire::{
     Event, Prepared, RequestError, Row, Transaction, Unreadable, WireError, add_row, is_kept,
     keep_cell,
 };
 use engine::nonblocking::{FirstRow, Nonblocking};
+use engine::placeholders::numbered;
 use engine::plan_text::plan_text;
 use engine::register;
 use engine::value::{Identities, check_column};
@@ -202,7 +202,7 @@ impl Session for PostgresSession {
     }
 
     fn prepare(&mut self, sql: &str) -> Result<Statement> {
-        let prepared = self.connection.prepare(&numbered(sql))?;
+        let prepared = self.connection.prepare(&numbered(sql, '$'))?;
         self.statements.push(prepared);
         Ok(Statement(self.statements.len() - 1))
     }

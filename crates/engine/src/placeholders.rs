@@ -1,9 +1,9 @@
-//! `?` of the library's SQL becomes `$n`.
+//! `?` of the library's SQL becomes `$n` or `:n`.
 
-use engine::verbatim;
+use crate::verbatim;
 
-/// Replaces every `?` outside quotes and comments by `$1`, `$2` … in their order; `??` is the server's own operator.
-pub(super) fn numbered(sql: &str) -> String {
+/// Replaces every `?` outside quotes and comments by the mark with 1, 2 … in their order; `??` is the server's own operator.
+pub fn numbered(sql: &str, mark: char) -> String {
     let mut numbered = String::with_capacity(sql.len() + 8);
     let mut parameters = 0;
     let mut at = 0;
@@ -16,7 +16,7 @@ pub(super) fn numbered(sql: &str) -> String {
             }
             0 if letter == '?' => {
                 parameters += 1;
-                numbered.push('$');
+                numbered.push(mark);
                 numbered.push_str(&parameters.to_string());
                 1
             }
@@ -40,10 +40,11 @@ mod tests {
 
     #[test]
     fn parameters_are_numbered() {
-        assert_eq!(numbered("a = ? AND b = ?"), "a = $1 AND b = $2");
-        assert_eq!(numbered("SELECT 1"), "SELECT 1");
-        assert_eq!(numbered("ä ?"), "ä $1");
-        assert_eq!(numbered("d ?? ? AND d ??| ?"), "d ? $1 AND d ?| $2");
+        assert_eq!(numbered("a = ? AND b = ?", '$'), "a = $1 AND b = $2");
+        assert_eq!(numbered("a = ? AND b = ?", ':'), "a = :1 AND b = :2");
+        assert_eq!(numbered("SELECT 1", '$'), "SELECT 1");
+        assert_eq!(numbered("ä ?", '$'), "ä $1");
+        assert_eq!(numbered("d ?? ? AND d ??| ?", '$'), "d ? $1 AND d ?| $2");
     }
 
     #[test]
@@ -60,8 +61,11 @@ mod tests {
             "/* /* ? */ ? */",
             "$ä$ ? $ä$",
         ] {
-            assert_eq!(numbered(same), same);
+            assert_eq!(numbered(same, '$'), same);
         }
-        assert_eq!(numbered("'?' ? -- ?\n ? $1 ?"), "'?' $1 -- ?\n $2 $1 $3");
+        assert_eq!(
+            numbered("'?' ? -- ?\n ? $1 ?", '$'),
+            "'?' $1 -- ?\n $2 $1 $3"
+        );
     }
 }
