@@ -1,4 +1,4 @@
--- The keys come after the rows, see keys.postgres.sql: an index is built faster than it is kept. Texts are ordered
+-- The keys come after the rows, see keys.sql: an index is built faster than it is kept. Texts are ordered
 -- by their bytes, so that the order of an answer does not depend on the database's language.
 CREATE TABLE {schema}.region (
   r_regionkey INTEGER NOT NULL,

@@ -1,4 +1,4 @@
--- The keys come after the rows, see keys.postgres.sql: an index is built faster than it is kept.
+-- The keys come after the rows, see keys.sql: an index is built faster than it is kept.
 CREATE TABLE {schema}.warehouse (
   w_id       INTEGER NOT NULL,
   w_name     VARCHAR(10) NOT NULL,

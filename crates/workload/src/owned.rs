@@ -64,13 +64,22 @@ impl Owned {
         self.insert(session, facts)
     }
 
+    /// All of them or none.
     pub fn insert(&self, session: &mut dyn Session, facts: &[(&str, String)]) -> Result<()> {
+        let into = self.facts_table(session);
         let rows: Vec<String> = facts
             .iter()
-            .map(|(name, value)| format!("('{name}', '{value}')"))
+            .map(|(name, value)| format!("INSERT INTO {into} VALUES ('{name}', '{value}')"))
             .collect();
-        let facts = self.facts_table(session);
-        session.batch(&format!("INSERT INTO {facts} VALUES {}", rows.join(", ")))
+        session.begin()?;
+        match session.batch(&rows.join(";\n")) {
+            Ok(()) => session.commit(),
+            Err(error) => {
+                // The first error is the one to tell.
+                drop(session.rollback());
+                Err(error)
+            }
+        }
     }
 
     pub fn set(&self, session: &mut dyn Session, fact: &str) -> Result<()> {

@@ -16,6 +16,6 @@ FROM (
       OR (n1.n_name = '{nation_2}' AND n2.n_name = '{nation_1}')
     )
     AND l_shipdate BETWEEN '1995-01-01' AND '1996-12-31'
-) AS shipping
+) shipping
 GROUP BY supp_nation, cust_nation, l_year
 ORDER BY supp_nation, cust_nation, l_year

@@ -18,6 +18,6 @@ FROM (
     AND s_nationkey = n2.n_nationkey
     AND o_orderdate BETWEEN '1995-01-01' AND '1996-12-31'
     AND p_type = '{type}'
-) AS all_nations
+) all_nations
 GROUP BY o_year
 ORDER BY o_year

@@ -13,6 +13,6 @@ FROM (
     AND o_orderkey = l_orderkey
     AND s_nationkey = n_nationkey
     AND p_name LIKE '%{color}%'
-) AS profit
+) profit
 GROUP BY nation, o_year
 ORDER BY nation, o_year DESC

@@ -6,6 +6,6 @@ FROM (
     ON c_custkey = o_custkey
     AND o_comment NOT LIKE '%{word_1}%{word_2}%'
   GROUP BY c_custkey
-) AS c_orders
+) c_orders
 GROUP BY c_count
 ORDER BY custdist DESC, c_count DESC

@@ -14,6 +14,6 @@ FROM (
       FROM orders
       WHERE o_custkey = c_custkey
     )
-) AS custsale
+) custsale
 GROUP BY cntrycode
 ORDER BY cntrycode

@@ -6,6 +6,6 @@ FROM (
   SELECT o_w_id, o_d_id, -1, max(o_id), -1 FROM orders GROUP BY o_w_id, o_d_id
   UNION ALL
   SELECT no_w_id, no_d_id, -1, -1, max(no_o_id) FROM new_order GROUP BY no_w_id, no_d_id
-) AS sides
+) sides
 GROUP BY w, d
 HAVING max(next_id) <> max(order_id) OR max(new_order_id) NOT IN (-1, max(next_id))

@@ -5,6 +5,6 @@ FROM (
   FROM orders
   UNION ALL
   SELECT no_w_id, no_d_id, no_o_id, 0, 1 FROM new_order
-) AS both_sides
+) both_sides
 GROUP BY w, d, o
 HAVING sum(undelivered) <> sum(listed)

@@ -3,6 +3,6 @@ FROM (
   SELECT w_id AS w, COALESCE(w_ytd, 0) AS ytd, 0 AS paid FROM warehouse
   UNION ALL
   SELECT h_w_id, 0, sum(h_amount) FROM history GROUP BY h_w_id
-) AS both_sides
+) both_sides
 GROUP BY w
 HAVING sum(ytd) <> sum(paid)

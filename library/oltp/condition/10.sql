@@ -10,9 +10,9 @@ FROM (
     FROM order_line
     WHERE ol_delivery_d IS NOT NULL
     GROUP BY ol_w_id, ol_d_id, ol_o_id
-  ) AS delivered ON ol_w_id = o_w_id AND ol_d_id = o_d_id AND ol_o_id = o_id
+  ) delivered ON ol_w_id = o_w_id AND ol_d_id = o_d_id AND ol_o_id = o_id
   UNION ALL
   SELECT h_c_w_id, h_c_d_id, h_c_id, 0, 0, h_amount FROM history
-) AS sides
+) sides
 GROUP BY w, d, c
 HAVING sum(balance) <> sum(delivered) - sum(paid)

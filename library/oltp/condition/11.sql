@@ -5,6 +5,6 @@ FROM (
   SELECT o_w_id, o_d_id, count(*), 0 FROM orders GROUP BY o_w_id, o_d_id
   UNION ALL
   SELECT no_w_id, no_d_id, 0, count(*) FROM new_order GROUP BY no_w_id, no_d_id
-) AS sides
+) sides
 GROUP BY w, d
 HAVING sum(all_orders) - sum(new_orders) <> :delivered

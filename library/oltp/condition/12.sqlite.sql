@@ -11,7 +11,7 @@ FROM (
     FROM order_line
     WHERE ol_delivery_d IS NOT NULL
     GROUP BY ol_w_id, ol_d_id, ol_o_id
-  ) AS delivered ON ol_w_id = o_w_id AND ol_d_id = o_d_id AND ol_o_id = o_id
-) AS both_sides
+  ) delivered ON ol_w_id = o_w_id AND ol_d_id = o_d_id AND ol_o_id = o_id
+) both_sides
 GROUP BY w, d, c
 HAVING sum(own) <> sum(delivered)

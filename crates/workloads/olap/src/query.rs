@@ -147,7 +147,7 @@ mod tests {
         let all: Vec<u32> = queries.iter().map(|query| query.number).collect();
         assert_eq!(all, (1..=QUERIES).collect::<Vec<_>>());
         let engines = FOLDER.engines();
-        assert_eq!(engines.len(), 4, "{engines:?}");
+        assert_eq!(engines.len(), 5, "{engines:?}");
         for query in queries {
             let parameters = Parameters::qualification(query.number, Scale::new(1.0).unwrap());
             for engine in &engines {

@@ -130,7 +130,7 @@ fn look(
     let sql = sql.replace(DELIVERED, delivered);
     // The same query counts the violations, because there may be millions.
     let rows = session.texts(&format!(
-        "SELECT broken.*, count(*) OVER () AS broken_places FROM (\n{sql}) AS broken ORDER BY 1, 2, 3 \
+        "SELECT broken.*, count(*) OVER () AS broken_places FROM (\n{sql}) broken ORDER BY 1, 2, 3 \
          LIMIT {PLACES_MAX}"
     ))?;
     let Some(first) = rows.first() else {

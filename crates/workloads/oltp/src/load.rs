@@ -69,7 +69,7 @@ fn load_all(
     if let Some(why) = target.lacks(Feature::KeylessTables) {
         return Err(TargetError::statement(why).into());
     }
-    if options.foreign_keys && files::FOLDER.sql("foreign_keys", engine).is_none() {
+    if options.foreign_keys && files::FOLDER.steps("foreign_keys", engine).is_empty() {
         return Err(OltpError::ForeignKeys(engine.to_owned()));
     }
     let jobs = sessions(target, options.jobs, JOBS_DEFAULT, tell);

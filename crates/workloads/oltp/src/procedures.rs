@@ -3,14 +3,17 @@
 use engine::{Session, Target};
 use workload::owned::with_schema;
 
+use super::files::FOLDER;
 use super::mix::Kind;
 use super::statements::procedure;
 use super::{OltpError, Result};
 
+const PACKAGE: &str = "procedure/package";
+
 pub fn are_there(engine: &str) -> bool {
     Kind::ALL
         .iter()
-        .all(|kind| procedure(*kind, "create", engine).is_some())
+        .all(|kind| procedure(*kind, "call", engine).is_some())
 }
 
 /// Replaces existing ones.
@@ -36,9 +39,13 @@ pub(super) fn remove(session: &mut dyn Session, engine: &str) -> Result<()> {
     Ok(())
 }
 
+/// Statements for each procedure, or for the package of an engine that has them in one.
 fn parts(part: &str, engine: &str) -> Vec<&'static str> {
     let kinds = Kind::ALL.into_iter();
-    kinds
-        .filter_map(|kind| procedure(kind, part, engine))
-        .collect()
+    let own = kinds.filter_map(|kind| procedure(kind, part, engine));
+    let package = FOLDER.steps(PACKAGE, engine).into_iter();
+    let package = package
+        .filter(|step| step.name == part)
+        .map(|step| step.sql);
+    own.chain(package).collect()
 }

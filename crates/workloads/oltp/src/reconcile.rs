@@ -279,7 +279,7 @@ impl Books<'_> {
         let paid = format!(
             "SELECT mark, w, d, c, amount, times, total FROM {PAYMENTS} LEFT JOIN (\
              SELECT h_data, count(*) AS times, min(h_c_w_id) AS hw, min(h_c_d_id) AS hd, min(h_c_id) AS hc, \
-             sum(h_amount) AS total FROM history WHERE h_data LIKE '{run:08x}%' GROUP BY h_data) AS there \
+             sum(h_amount) AS total FROM history WHERE h_data LIKE '{run:08x}%' GROUP BY h_data) there \
              ON h_data = mark \
              WHERE h_data IS NULL OR times <> 1 OR hw <> w OR hd <> d OR hc <> c OR total <> amount"
         );
@@ -291,7 +291,7 @@ impl Books<'_> {
     /// Counts the rows of a query and puts the first ones into words.
     fn missing(&mut self, sql: &str, words: &str) -> Result<u64> {
         let rows = self.session.texts(&format!(
-            "SELECT lost.*, count(*) OVER () AS lost_rows FROM ({sql}) AS lost ORDER BY 1, 2, 3 \
+            "SELECT lost.*, count(*) OVER () AS lost_rows FROM ({sql}) lost ORDER BY 1, 2, 3 \
              LIMIT {PLACES_MAX}"
         ))?;
         for row in rows

@@ -21,6 +21,8 @@ const LINES: RangeInclusive<usize> =
     *ORDER_LINES.start() as usize - 1..=*ORDER_LINES.end() as usize;
 /// Delimiters of the part that is repeated for every line of an order.
 const REPEATED: [char; 2] = ['{', '}'];
+/// Begins, in that part, the text between two lines, where it is not a comma.
+const SEPARATOR: char = '|';
 
 /// Access path of the transactions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -207,10 +209,11 @@ fn expand(sql: &str, lines: usize) -> std::result::Result<(String, Vec<(Name, u8
             let (repeated, end) = rest
                 .split_once(REPEATED[1])
                 .ok_or("a brace is not closed")?;
+            let (repeated, separator) = repeated.split_once(SEPARATOR).unwrap_or((repeated, ", "));
             put(front, 0, &mut text)?;
             for line in 0..lines {
                 if line > 0 {
-                    text.push_str(", ");
+                    text.push_str(separator);
                 }
                 put(repeated, line, &mut text)?;
             }
@@ -243,14 +246,16 @@ mod tests {
             (Name::D, 0),
         ];
         assert_eq!(sources, names);
+        let (sql, _) = expand("{SELECT :w| UNION ALL }", 2).unwrap();
+        assert_eq!(sql, "SELECT ? UNION ALL SELECT ?");
         assert!(expand("VALUES {(:w)", 2).unwrap_err().contains("brace"));
         assert!(expand(":nothing", 1).unwrap_err().contains(":nothing"));
     }
 
     #[test]
     fn every_engine_has_every_step() {
-        for engine in ["duckdb", "postgres", "mysql", "sqlite"] {
-            let mut found = files::FOLDER.steps("transactions", engine);
+        for engine in files::FOLDER.engines() {
+            let mut found = files::FOLDER.steps("transactions", &engine);
             found.retain(|step| step.name != SESSION);
             let names: Vec<&str> = found.iter().map(|step| step.name).collect();
             assert_eq!(names, NAMES, "{engine}");

@@ -1,0 +1,1 @@
+SELECT dbdyno_t132(?) FROM dual

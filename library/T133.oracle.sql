@@ -1,0 +1,1 @@
+SELECT dbdyno_t133(?) FROM dual

@@ -1,0 +1,1 @@
+SELECT dbdyno_t141(?) FROM dual

@@ -1,0 +1,1 @@
+SELECT dbdyno_t151(?) FROM dual

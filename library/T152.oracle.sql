@@ -1,0 +1,1 @@
+SELECT dbdyno_t152(?) FROM dual

@@ -1,0 +1,1 @@
+SELECT dbdyno_t153.sorted(?) FROM dual

@@ -1,0 +1,1 @@
+-- No keys: a scan of all columns is faster than an index of DuckDB, and a load without them too.

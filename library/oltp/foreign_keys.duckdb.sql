@@ -1,0 +1,1 @@
+-- No foreign keys: DuckDB adds none to a table that is there.

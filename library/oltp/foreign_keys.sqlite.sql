@@ -1,0 +1,1 @@
+-- No foreign keys: SQLite adds none to a table that is there.

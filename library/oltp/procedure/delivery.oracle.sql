@@ -1,0 +1,2 @@
+-- step: call
+CALL dbdyno_order_entry.delivery(:w, :carrier, :now, NULL)
