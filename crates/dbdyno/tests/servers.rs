@@ -35,8 +35,6 @@ mod stopped;
 mod tls;
 #[path = "servers/tuning.rs"]
 mod tuning;
-#[path = "servers/tutorial.rs"]
-mod tutorial;
 #[path = "servers/twin.rs"]
 mod twin;
 #[path = "servers/update.rs"]

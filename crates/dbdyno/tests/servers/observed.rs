@@ -83,7 +83,7 @@ fn rows<'p>(point: &'p Value, about: &str) -> &'p Vec<Value> {
 fn assert_situation(point: &Value) {
     let figure = |name: &str| point[name].as_f64().unwrap();
     for (name, sessions) in [
-        ("active_sessions_seen_mean", 3.0),
+        ("active_sessions_sampled_mean", 3.0),
         ("active_sessions_max", 3.0),
         ("blocked_sessions_mean", 1.0),
     ] {

@@ -97,7 +97,7 @@ fn a_stopped_server_is_left_alone_and_reported() {
     let note = |code: &str| note(&point, code);
     let slow = note("observed_slow").unwrap_or_else(|| panic!("{point:#}"));
     assert!(slow["unseen_s"].as_f64() > Some(1.0), "{slow}");
-    for figure in ["active_sessions_mean", "active_sessions_seen_mean"] {
+    for figure in ["active_sessions_mean", "active_sessions_sampled_mean"] {
         let sessions = point[figure].as_f64().unwrap();
         assert!((sessions - 1.0).abs() < 0.05, "{figure}: {sessions}");
     }
