@@ -69,10 +69,13 @@ unit: ## the tests that need no server, no root and no network
 browser: ## get the browser that the tests look at the report with
 	@scripts/get-browser.sh
 
-check: ## formatting, lints, documentation, one build of every dependency
+check: ## formatting, lints, documents (words, spelling, links), one build of every dependency
+	@scripts/words.sh
+	@scripts/spelling.sh
 	cargo fmt --all --check
 	cargo clippy $(profile) --workspace --features dbdyno/oracle,engines/oracle --all-targets -- -D warnings
 	RUSTDOCFLAGS='-D warnings' cargo doc $(profile) --workspace --features dbdyno/oracle,engines/oracle --no-deps
+	cargo test $(profile) --package dbdyno --test tidy
 	@scripts/one-build.sh
 
 docs: ## the documents as a book with search, without the network once its program is there

@@ -131,7 +131,7 @@ B3() {
     kill -CONT $(pgrep -P "$pid")
     has_ended 3
     exports stopped
-    holds 'not any(p["valid"] for p in points("OLTP"))' '"stood_still" in str(points("OLTP")[0]["reasons"])' \
+    holds 'not any(p["valid"] for p in points("OLTP"))' '"stalled" in str(points("OLTP")[0]["reasons"])' \
         'points("OLTP")[0]["response_us_max"] > 5e6' \
         'not any("-bound" in n["text"] and "%" in n["text"] for n in points("OLTP")[0]["notes"])'
     page stopped

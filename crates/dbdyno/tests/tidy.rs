@@ -18,10 +18,10 @@ mod repository;
 #[path = "tidy/source.rs"]
 mod source;
 
-use std::collections::BTreeSet;
-use std::path::Path;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 
-use repository::{File, fetched, links, product, repository, resolve, rust, sample};
+use repository::{File, fetched, headings, links, product, repository, resolve, rust, sample};
 
 /// Longest file of code. Published figures in TOML, snapshots and the JSON Schema are data, which nobody reads from top to bottom and which
 /// gain nothing from a split.
@@ -146,18 +146,32 @@ fn every_module_says_what_it_is(files: &[File]) -> Vec<String> {
         .collect()
 }
 
-/// Links must stay within the repository. Headings after `#` are not checked.
+/// Links must stay within the repository; after `#` stands a heading of the document.
 fn links_lead_somewhere(files: &[File]) -> Vec<String> {
     let mut paths = BTreeSet::new();
     for file in files {
         paths.extend(Path::new(&file.path).ancestors().map(Path::to_path_buf));
     }
+    let is_document = |file: &&File| file.path.ends_with(".md");
+    let documents = files.iter().filter(is_document);
+    let headings: BTreeMap<&Path, _> = documents
+        .clone()
+        .map(|file| (Path::new(&file.path), headings(&file.text)))
+        .collect();
     let mut complaints = Vec::new();
-    for file in files.iter().filter(|f| f.path.ends_with(".md")) {
+    for file in documents {
         for link in links(&file.text) {
-            let target = link.split('#').next().unwrap_or_default();
-            let resolved = resolve(&file.path, target);
-            if resolved.is_none_or(|place| !paths.contains(&place)) {
+            let (target, heading) = link.split_once('#').unwrap_or((&link, ""));
+            let place = match target {
+                "" => Some(PathBuf::from(&file.path)),
+                target => resolve(&file.path, target),
+            };
+            let found = place.filter(|place| paths.contains(place));
+            let is_heading = |place: &PathBuf| {
+                let names = headings.get(place.as_path());
+                heading.is_empty() || names.is_none_or(|names| names.contains(heading))
+            };
+            if !found.as_ref().is_some_and(is_heading) {
                 complaints.push(format!("{}: the link {link} leads nowhere", file.path));
             }
         }
@@ -401,13 +415,14 @@ fn every_link_leads_somewhere() {
         r#"
             docs/FORMAT.md: see [it](absent.md)
             docs/FORMAT.md: see [it](../absent.md#plans)
+            docs/FORMAT.md: # Formats\n[below](#absent)
             README.md: ![the report](docs/absent.png)
             README.md: <img src="docs/absent.png">
             README.md: [out](../../elsewhere.md)
         "#,
         r#"
-            docs/FORMAT.md: [itself](FORMAT.md#json), [folder](../docs), [up](../docs/FORMAT.md)
-            README.md: [TPC](https://www.tpc.org) and [below](#below)
+            docs/FORMAT.md: # `JSON`, and more\n[itself](FORMAT.md#json-and-more), [folder](../docs), [up](../docs/FORMAT.md)
+            README.md: [TPC](https://www.tpc.org) and [below](#below)\n## Below
         "#,
     );
 }
@@ -434,18 +449,4 @@ fn the_changelog_has_an_unreleased_section() {
             CHANGELOG.md: # Changelog\n\n## Unreleased\n
         "#,
     );
-}
-
-#[test]
-fn the_glossary_names_every_figure() {
-    let files = repository();
-    let glossary = files.iter().find(|file| file.path == "docs/GLOSSARY.md");
-    let text = &glossary.expect("the glossary is there").text;
-    for figure in archive::FIGURES {
-        let line = format!(
-            "| `{}` | {} | {} |",
-            figure.name, figure.unit, figure.meaning
-        );
-        assert!(text.contains(&line), "docs/GLOSSARY.md lacks: {line}");
-    }
 }

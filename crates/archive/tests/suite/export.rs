@@ -24,7 +24,7 @@ fn errors(schema: &Value, instance: &Value) -> Vec<String> {
         .collect()
 }
 
-/// `UPDATE_SCHEMA=1 cargo test -p archive` writes the file anew.
+/// `UPDATE_SCHEMA=1 cargo test -p archive` writes the file again.
 #[test]
 fn the_published_schema_is_the_generated_one() {
     let generated = format!("{:#}\n", json_schema());
@@ -231,7 +231,7 @@ fn the_format_shows_a_whole_row() {
         row[kind] = "HISTFAAA…".into();
     }
     row["operation_times"][0]["histogram"] = "HISTFAAA…".into();
-    shown("row", &format!("```json\n{row:#}\n```\n"));
+    shown("FORMAT.md", "row", &format!("```json\n{row:#}\n```\n"));
 }
 
 /// … and every remark that there is, with its fields.
@@ -249,7 +249,19 @@ fn the_format_lists_every_remark() {
         );
     }
     table += "\n";
-    shown("remarks", &table);
+    shown("FORMAT.md", "remarks", &table);
+}
+
+/// `docs/GLOSSARY.md` lists every metric with its unit.
+#[test]
+fn the_glossary_lists_every_metric() {
+    let mut table = String::from("\n| metric | unit | meaning |\n|---|---|---|\n");
+    for metric in FIGURES {
+        let (name, unit, meaning) = (metric.name, metric.unit, metric.meaning);
+        table += &format!("| `{name}` | {unit} | {meaning} |\n");
+    }
+    table += "\n";
+    shown("GLOSSARY.md", "metrics", &table);
 }
 
 fn in_words(of: &str) -> String {
@@ -282,34 +294,29 @@ fn codes_are_unique_and_leave_the_names_of_exports_free() {
         assert_eq!(taken, None, "{}", kind.code());
     }
     let exported = archive::Remark::Short { elapsed_s: 0.0461 }.exported();
-    let text = "short: 46 ms; take a larger size for a figure that lasts";
+    let text = "short: 46 ms; use a larger size for a reliable figure";
     assert_eq!(
         exported,
         serde_json::json!({ "code": "short", "elapsed_s": 0.0461, "text": text })
     );
 }
 
-/// Holds the part of `docs/FORMAT.md` between the marks of this name; `UPDATE_SCHEMA` writes it anew.
-fn shown(name: &str, text: &str) {
+/// Compares the part of a document between the marks of this name; `UPDATE_SCHEMA` writes it again.
+fn shown(document: &str, name: &str, text: &str) {
     static WRITING: Mutex<()> = Mutex::new(());
     let _turn = WRITING.lock();
-    let file = docs("FORMAT.md");
-    let mut format = std::fs::read_to_string(&file).unwrap();
-    let (begin, end) = (format!("<!-- {name} -->\n"), format!("<!-- /{name} -->"));
-    let from = format
-        .find(&begin)
-        .expect("FORMAT.md marks the begin of the part")
-        + begin.len();
-    let to = format
-        .find(&end)
-        .expect("FORMAT.md marks the end of the part");
+    let file = docs(document);
+    let mut whole = std::fs::read_to_string(&file).unwrap();
+    let (start, end) = (format!("<!-- {name} -->\n"), format!("<!-- /{name} -->"));
+    let from = whole.find(&start).expect("the document marks the start") + start.len();
+    let to = whole.find(&end).expect("the document marks the end");
     if std::env::var_os("UPDATE_SCHEMA").is_some() {
-        format.replace_range(from..to, text);
-        std::fs::write(&file, &format).unwrap();
+        whole.replace_range(from..to, text);
+        std::fs::write(&file, &whole).unwrap();
         return;
     }
     assert!(
-        &format[from..to] == text,
+        &whole[from..to] == text,
         "run the tests with UPDATE_SCHEMA=1 and commit {file:?}"
     );
 }

@@ -1,5 +1,6 @@
 //! The files of the repository, and helpers of the rules.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use crate::source::Source;
@@ -98,13 +99,27 @@ pub fn links(markdown: &str) -> Vec<String> {
     after("](", ')')
         .chain(after("src=\"", '"'))
         .chain(after("href=\"", '"'))
-        .filter(|link| {
-            !link.contains("://") && !link.starts_with('#') && !link.starts_with("mailto:")
-        })
+        .filter(|link| !link.contains("://") && !link.starts_with("mailto:"))
         .collect()
 }
 
 /// A relative link from a file, as a path in the repository; `None` if it leads outside.
+/// Names of the headings of a document, as links write them after `#`.
+pub fn headings(markdown: &str) -> BTreeSet<String> {
+    let outside = markdown.split("```").step_by(2);
+    let titles = outside.flat_map(|text| text.lines().filter(|line| line.starts_with('#')));
+    let name = |title: &str| {
+        let title = title.trim_start_matches('#').trim().to_lowercase();
+        let is_part = |c: &char| c.is_alphanumeric() || [' ', '-', '_'].contains(c);
+        title
+            .chars()
+            .filter(is_part)
+            .collect::<String>()
+            .replace(' ', "-")
+    };
+    titles.map(name).collect()
+}
+
 pub fn resolve(from: &str, link: &str) -> Option<PathBuf> {
     let mut path = PathBuf::from(from);
     path.pop();
