@@ -75,7 +75,7 @@ away() {
 
 figure() { grep -o "\"$1\": *[0-9.]*" "$out/observed.json" | head -n 1 | grep -o '[0-9.]*$' || echo nan; }
 
-echo "server,situation,clients,busy_clients,active_sessions,at_least,by,deviation_pct,by_looks,load_average"
+echo "server,situation,clients,busy_clients,active_sessions,at_least,by,deviation_pct,by_samples,load_average"
 for name in $only; do
     for which in $situations; do
         situation "$which"
@@ -98,16 +98,16 @@ for name in $only; do
         # 3: a check of the machine failed, which is in the archive.
         case $status in 0 | 3) ;; *) cat "$out/observe.txt" >&2; fail "the observer ended with status $status" ;; esac
         "$dbdyno" report last --archive "$out/runs.dbdyno" --format json >"$out/observed.json"
-        by=looks
+        by=samples
         ! grep -q observed_by_account "$out/observed.json" || by=server
         ! grep -q observed_by_kernel "$out/observed.json" || by=kernel
         at_least=
         ! grep -q observed_between "$out/observed.json" || at_least=$(printf %.2f "$(figure low)")
         awk -v clients="$clients" -v at_least="$at_least" -v time="$(awk "BEGIN { print $clock_s - $begin_s }")" -v away="$(awk "BEGIN { print $away_s - $begun_s }")" \
-            -v active="$(figure active_sessions_mean)" -v looks="$(figure active_sessions_seen_mean)" -v by="$by" \
+            -v active="$(figure active_sessions_mean)" -v samples="$(figure active_sessions_sampled_mean)" -v by="$by" \
             -v about="$name,$which" -v load="$(cut -d' ' -f1 /proc/loadavg)" 'BEGIN {
             busy = clients - away / time
-            printf "%s,%d,%.2f,%.2f,%s,%s,%+.1f,%.2f,%s\n", about, clients, busy, active, at_least, by, (active / busy - 1) * 100, looks, load
+            printf "%s,%d,%.2f,%.2f,%s,%s,%+.1f,%.2f,%s\n", about, clients, busy, active, at_least, by, (active / busy - 1) * 100, samples, load
         }'
         stop
     done

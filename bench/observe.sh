@@ -99,7 +99,7 @@ end_of_observer() {
     # 3: a check of the machine failed, which is in the archive.
     case $status in 0 | 3) ;; *) cat "$out/observe.txt" >&2; fail "the observer ended with status $status" ;; esac
     "$dbdyno" report last --archive "$archive" --format json >"$out/observed.json"
-    for figure in looks_per_s cost_pct; do
+    for figure in samples_per_s cost_pct; do
         echo "# observer: $(grep -o "\"$figure\": *[0-9.]*" "$out/observed.json" | head -n 1)"
     done
 }

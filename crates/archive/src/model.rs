@@ -43,6 +43,6 @@ pub use rights::{RightsMissing, Unseen};
 pub use run::{Missing, OF_PARAMETER_FILES, Run, RunState, TargetRecord};
 pub use section::{Axis, Block, Cell, Chart, Column, Section, Series, Table};
 pub use study::{
-    Alternative, Arranged, Arrangement, Ended, Factor, PlannedLook, SIDES_MAX, Screened, SideLabel,
-    StudyPart, Until,
+    Alternative, Arranged, Arrangement, Ended, Factor, PlannedAnalysis, SIDES_MAX, Screened,
+    SideLabel, StudyPart, Until,
 };

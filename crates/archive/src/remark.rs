@@ -18,7 +18,7 @@ mod words;
 
 pub(crate) use json::with_sentences;
 pub use parts::{
-    BracketEnd, BracketSeen, Broken, LimitChanged, PendingWrites, RateTried, Reconciled,
+    BracketEnd, BracketMeasured, Broken, LimitChanged, PendingWrites, RateTried, Reconciled,
     RoundsRole, RoundsWindow,
 };
 pub use search::Search;

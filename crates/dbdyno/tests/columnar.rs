@@ -230,7 +230,7 @@ fn order_entry_and_queries_go_on_on_the_same_tables() {
         assert!(operations >= 8.0 && operations % 8.0 == 0.0, "{operations}");
         assert!(point["queries_per_min"].as_f64().unwrap() > 0.0);
         let notes = point["notes"].to_string();
-        assert!(notes.contains("asked_in_snapshots"), "{notes}");
+        assert!(notes.contains("queries_in_snapshots"), "{notes}");
         let follows = point["target"] == "duckdb+query-high" && test == "HTAP-OLAP";
         assert_eq!(notes.contains("copy_equal_at_end"), follows, "{notes}");
         let ages_ms =

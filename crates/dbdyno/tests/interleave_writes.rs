@@ -76,7 +76,7 @@ fn each_side_is_proven(workspace: &Workspace, ended: &Ended, tests: &[&str], pai
             assert_eq!(point["valid"], true, "{side}: {}", point["reasons"]);
             let notes = point["notes"].to_string();
             let in_slices = notes.contains("in_slices");
-            assert_eq!(notes.contains("tables_beside"), in_slices, "{notes}");
+            assert_eq!(notes.contains("tables_separate"), in_slices, "{notes}");
         }
     }
 }
@@ -110,7 +110,7 @@ fn all_take_turns_on(
     let ended = ab(&workspace, &reads, url, &*format!("1 --b {setting}"));
     is_done(&ended);
     for point in of_both_sides(&workspace) {
-        point["notes"].to_string().omits("tables_beside");
+        point["notes"].to_string().omits("tables_separate");
     }
 }
 

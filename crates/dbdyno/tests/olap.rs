@@ -192,7 +192,7 @@ fn degrees_are_swept_as_far_as_the_engine_takes_them() {
         let is_query = point["test"] != "OLAP-POWER";
         assert_eq!(is_query, work["plan"].is_string(), "{point}");
         if point["target"] == "sqlite" {
-            assert_eq!(work["threads_asked"], 1);
+            assert_eq!(work["threads_requested"], 1);
             notes.says("threads requested: 1, 2, 32; SQLite runs");
             assert_eq!(
                 is_query,
@@ -200,7 +200,7 @@ fn degrees_are_swept_as_far_as_the_engine_takes_them() {
                 "{notes}"
             );
         } else {
-            assert_eq!(work["threads_asked"], point["threads"]);
+            assert_eq!(work["threads_requested"], point["threads"]);
             assert_eq!(point["workers"], Value::Null, "it is not reported");
         }
     }
@@ -233,7 +233,7 @@ fn a_server_reports_its_workers() {
     // Concurrent statements may have taken some workers, but hardly all.
     assert!(workers(1) > 0.0 && workers(2) <= 4.0, "{of_six:?}");
     assert!(of_six[0]["notes"].to_string().contains("serial"));
-    assert_eq!(of_six[2]["work"]["threads_asked"], 32);
+    assert_eq!(of_six[2]["work"]["threads_requested"], 32);
     let notes = of_six[2]["notes"].to_string();
     notes.says("threads requested: 32, 64; the engine uses at most 5");
     assert_ne!(of_six[0]["work"]["plan"], of_six[1]["work"]["plan"]);

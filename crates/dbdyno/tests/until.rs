@@ -1,4 +1,4 @@
-//! `dbdyno ab --until`: studies that stop at planned interim looks. The measuring part runs in virtual time with given answers.
+//! `dbdyno ab --until`: studies that stop at planned interim analyses. The measuring part runs in virtual time with given answers.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::common::words;
-use archive::{Archive, Ended, PlannedLook, Point, PointKey, Run, RunName, RunState, Until};
+use archive::{Archive, Ended, PlannedAnalysis, Point, PointKey, Run, RunName, RunState, Until};
 use common::{Ended as Exited, TINY, Workspace, points, repository};
 use host::SystemClock;
 use lab::study::{self, Side, Stopping, StudyOptions};
@@ -28,8 +28,8 @@ fn registry() -> Registry {
     workloads::registry(Library::embedded().unwrap()).with(Box::new(sleep::Sleep))
 }
 
-fn look((pairs, spent): (u32, f64)) -> PlannedLook {
-    PlannedLook { pairs, spent }
+fn analysis((pairs, spent): (u32, f64)) -> PlannedAnalysis {
+    PlannedAnalysis { pairs, spent }
 }
 
 /// Counts the points, and stops the study after one of them.
@@ -47,7 +47,7 @@ impl Observer for Study {
     }
 }
 
-/// A study with points of one second, which is decided at the look after this many pairs.
+/// A study with points of one second, which is decided at the analysis after this many pairs.
 struct Report {
     points: Arc<AtomicU32>,
     answered_at: Option<u32>,
@@ -66,8 +66,8 @@ impl Stopping for Report {
         Duration::from_secs(self.slow_start_s + u64::from(points) + if stalled { 3600 } else { 0 })
     }
 
-    fn looks(&self, pairs: u32) -> Vec<PlannedLook> {
-        [(2, 0.5), (pairs, 1.0)].map(look).to_vec()
+    fn analyses(&self, pairs: u32) -> Vec<PlannedAnalysis> {
+        [(2, 0.5), (pairs, 1.0)].map(analysis).to_vec()
     }
 
     fn is_planned(&mut self, until: &Until, pair: Duration) {
@@ -78,7 +78,7 @@ impl Stopping for Report {
     fn is_answered(&mut self, a: &Run, b: &Run) -> bool {
         let pairs = a.points.len() as u32;
         let until = |run: &Run| run.study.clone().unwrap().until.unwrap();
-        // The verdict uses the looks recorded in the runs.
+        // The verdict uses the analyses recorded in the runs.
         assert_eq!(b.points.len() as u32, pairs);
         assert_eq!(until(a).pairs_seen(), pairs);
         assert_eq!(until(a), until(b));
@@ -98,7 +98,7 @@ struct Measured {
 }
 
 impl Measured {
-    /// A study of at most five pairs, with looks after 2, 3 and 5.
+    /// A study of at most five pairs, with analyses after 2, 3 and 5.
     fn study(
         within_s: Option<f64>,
         set: impl Fn(&mut Report, &mut Study),
@@ -153,7 +153,7 @@ fn options(archive: &Path, within_s: Option<f64>) -> StudyOptions {
         until: Some(Until {
             effect_pct: 3.0,
             within_s,
-            looks: [(2, 0.4), (3, 0.6), (5, 1.0)].map(look).to_vec(),
+            analyses: [(2, 0.4), (3, 0.6), (5, 1.0)].map(analysis).to_vec(),
             ..Until::default()
         }),
         name: Some("s".into()),
@@ -175,7 +175,7 @@ fn a_study_stops_at_the_look_that_answers_it() {
     assert_eq!(run.state, RunState::Complete);
     assert_eq!(run.repetitions, 3);
     assert_eq!(run.points_planned, 3);
-    assert_eq!((until.looks.len(), until.looks[1].spent), (3, 0.6));
+    assert_eq!((until.analyses.len(), until.analyses[1].spent), (3, 0.6));
 }
 
 #[test]
@@ -214,7 +214,7 @@ fn the_last_look_is_put_off_while_the_time_allows() {
     let (run, until) = study.recorded();
     assert_eq!(until.ended, Some(Ended::Pairs));
     assert_eq!(run.points.len(), 5);
-    assert_eq!(until.looks.len(), 2);
+    assert_eq!(until.analyses.len(), 2);
 }
 
 #[test]
@@ -222,15 +222,15 @@ fn the_look_at_which_the_time_is_over_spends_what_is_left() {
     let _alone = ONE_STUDY.lock().unwrap_or_else(PoisonError::into_inner);
     let (study, ended) = Measured::study(Some(100.0), |report, _| report.stalls_at = Some(7));
     ended.unwrap();
-    // Looks come after 2 and 3 pairs, as planned; the fourth pair was the last to begin.
+    // Analyses come after 2 and 3 pairs, as planned; the fourth pair was the last to begin.
     assert_eq!(study.report.looks_at, [2, 3, 4]);
     let (run, until) = study.recorded();
     assert_eq!((until.ended, run.points.len()), (Some(Ended::Time), 4));
-    assert_eq!(until.looks, [(2, 0.4), (3, 0.6), (4, 1.0)].map(look));
+    assert_eq!(until.analyses, [(2, 0.4), (3, 0.6), (4, 1.0)].map(analysis));
 }
 
 #[test]
-fn a_study_is_resumed_between_two_looks() {
+fn a_study_is_resumed_between_two_analyses() {
     let _alone = ONE_STUDY.lock().unwrap_or_else(PoisonError::into_inner);
     let (mut study, ended) =
         Measured::study(Some(100.0), |_, observed| observed.stops_at = Some(5));
@@ -242,7 +242,7 @@ fn a_study_is_resumed_between_two_looks() {
     assert_eq!(until.taken, 1);
     assert_eq!(until.elapsed_s, 4.0);
     assert_eq!(run.state, RunState::Interrupted);
-    // Until the next look, only the pairs of the last one count.
+    // Until the next analysis, only the pairs of the last one count.
     let archive = Archive::open_read_only(&study.archive).unwrap();
     let load = |label: &str| archive.load_run(&RunName::Label(label.into())).unwrap();
     let compared =
@@ -297,7 +297,7 @@ fn mock(workspace: &Workspace, more: &[&str]) -> Exited {
     workspace.dbdyno(&[&fixed, sides, more].concat())
 }
 
-/// A hundred times slower exceeds any noise, and the first look finds it.
+/// A hundred times slower exceeds any noise, and the first analysis finds it.
 #[test]
 fn a_handicap_is_found_at_the_first_look_and_the_archive_agrees() {
     let workspace = Workspace::new();
@@ -312,16 +312,16 @@ fn a_handicap_is_found_at_the_first_look_and_the_archive_agrees() {
         "at most 24 of 24 points",
     ]);
     let compared = ended.json();
-    let looks = &compared["looks"];
-    assert_eq!(looks["taken"], 1);
-    assert_eq!(looks["planned"], 2);
-    assert_eq!(looks["ended"], "answered");
-    assert_eq!(looks["answered"], true);
+    let analyses = &compared["analyses"];
+    assert_eq!(analyses["taken"], 1);
+    assert_eq!(analyses["planned"], 2);
+    assert_eq!(analyses["ended"], "answered");
+    assert_eq!(analyses["answered"], true);
     let primary = &compared["metrics"][0];
     assert_eq!(primary["verdict"], "worse");
     assert_eq!(primary["rank_p"], Value::Null);
     assert_eq!(primary["values_b"].as_array().unwrap().len(), 7);
-    // The level exceeds 95 %, because a further look was planned.
+    // The level exceeds 95 %, because a further analysis was planned.
     assert!(
         primary["confidence"].as_f64().unwrap() > 0.96,
         "{primary:#}"
@@ -343,7 +343,7 @@ fn a_handicap_is_found_at_the_first_look_and_the_archive_agrees() {
     assert_eq!(exported["run"]["valid"], true);
 }
 
-/// Too few pairs for any verdict, so that no look can stop it.
+/// Too few pairs for any verdict, so that no analysis can stop it.
 #[test]
 fn equal_sides_are_measured_to_the_end_and_an_effect_out_of_reach_is_refused() {
     let workspace = Workspace::new();
@@ -355,7 +355,7 @@ fn equal_sides_are_measured_to_the_end_and_an_effect_out_of_reach_is_refused() {
     );
     assert_eq!(ended.status, 0, "{}", ended.stderr);
     let compared = ended.json();
-    assert_eq!(compared["looks"]["ended"], "pairs");
+    assert_eq!(compared["analyses"]["ended"], "pairs");
     assert_eq!(compared["repetitions_a"], 5);
     assert_eq!(compared["metrics"][0]["verdict"], "inconclusive");
     // Five pairs are too few for a scatter, six are enough.
@@ -404,14 +404,14 @@ fn slices_stop_early_too() {
     assert_eq!(ended.status, 0, "{}", ended.stderr);
     let compared = ended.json();
     assert_eq!(compared["slice_ms"], 100);
-    assert_eq!(compared["looks"]["taken"], 1);
+    assert_eq!(compared["analyses"]["taken"], 1);
     assert_eq!(compared["metrics"][0]["verdict"], "worse");
     let exported = workspace.export("s-b");
     assert!(points(&exported).len() < 9 && exported["run"]["valid"] == true);
 }
 
 #[test]
-fn a_killed_study_is_resumed_with_its_looks() {
+fn a_killed_study_is_resumed_with_its_analyses() {
     let workspace = Workspace::new();
     let plan = workspace.file("plan.toml", TINY);
     let url = workspace.url("sqlite", "bench.db");
@@ -431,10 +431,10 @@ fn a_killed_study_is_resumed_with_its_looks() {
     child.wait().unwrap();
     assert!(points(&workspace.export("cut-a")).len() < 8);
     let resumed = workspace.json("ab --resume cut --format json");
-    let looks = &resumed["looks"];
+    let analyses = &resumed["analyses"];
     assert!(
-        looks["taken"].as_u64().unwrap() >= 1 && looks["ended"].is_string(),
-        "{looks}"
+        analyses["taken"].as_u64().unwrap() >= 1 && analyses["ended"].is_string(),
+        "{analyses}"
     );
     let pairs = resumed["repetitions_a"].as_u64().unwrap();
     for run in ["cut-a", "cut-b"] {

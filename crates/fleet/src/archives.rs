@@ -109,7 +109,7 @@ fn entries(run: &Run, side: Side, runs: &Runs) -> Result<Vec<Entry>, String> {
     if entries.is_empty() {
         let advice = match runs.observer {
             Observer::Device => {
-                "measure it as root, or take the driver's own times as FILE?observer=driver"
+                "measure it as root, or use the driver's times with FILE?observer=driver"
             }
             Observer::Driver => "take those of the device as FILE?observer=device",
         };

@@ -178,8 +178,8 @@ mod tests {
         assert_eq!(
             remarks,
             [
-                "the frequency of the processors moved from 3000 to 2400 MHz during the measurement: fix it, or measure longer",
-                "the processors were throttled 2 times during the measurement, for heat (96 °C)"
+                "the CPU frequency moved from 3000 to 2400 MHz during the measurement: fix it, or measure longer",
+                "the CPUs were throttled 2 times during the measurement, for heat (96 °C)"
             ]
         );
     }

@@ -10,7 +10,7 @@ use host::{HostUse, Stopwatch};
 use load::Outcome;
 
 use crate::plan::Validity;
-pub use pace::{Offered, blame_driver, stood_still};
+pub use pace::{Offered, blame_driver, stalled};
 pub use slices::{SLICE_MAX, SLICE_MIN, slices_of};
 pub(crate) use slices::{in_slices, slices_too_short};
 
@@ -217,7 +217,7 @@ pub fn cache_note(
 pub fn write_note(writes: bool, figures: &Figures) -> Option<Remark> {
     let written_mb = figures.write_mb_per_s? * figures.elapsed_s?;
     let is_noted = !writes && written_mb > WRITTEN_MB_NOTED;
-    is_noted.then_some(Remark::WrittenMeanwhile { written_mb })
+    is_noted.then_some(Remark::WrittenDuringReads { written_mb })
 }
 
 #[cfg(test)]

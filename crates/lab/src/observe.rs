@@ -169,7 +169,7 @@ impl<'a> Observation<'a> {
             let is_beside = side.tables() == Tables::Beside;
             point
                 .notes
-                .extend(is_beside.then_some(Remark::TablesBeside));
+                .extend(is_beside.then_some(Remark::TablesSeparate));
         }
         point.figures = figures;
         Ok(Observed {

@@ -24,7 +24,7 @@ const COST_SLACK: f64 = 0.1;
 /// Weight of the latest sample in the mean cost that the interval follows.
 const NEWEST: f64 = 0.2;
 /// Samples before the start, so that the first in the window are neither cold nor expensive.
-const WARM_UP_LOOKS: usize = 3;
+const WARM_UP_SAMPLES: usize = 3;
 /// A freshly started server may take seconds for the first sample if its disk is busy, and the missing samples would
 /// count as time between driver and server. So the start waits for it, up to this time.
 const WARM_UP_MAX: Duration = Duration::from_secs(30);
@@ -57,7 +57,7 @@ pub struct SessionSamples {
     pub counts: ServerCounts,
     pub source: String,
     /// Number of samples, by this thread or by the server itself.
-    pub looks: u64,
+    pub samples: u64,
     pub elapsed: Duration,
     /// Time in which samples were blocked, so that the sessions are unknown.
     pub unseen: Duration,
@@ -69,7 +69,7 @@ pub struct SessionSamples {
 
 impl SessionSamples {
     pub fn rate_per_s(&self) -> f64 {
-        self.looks as f64 / self.elapsed.as_secs_f64().max(1e-9)
+        self.samples as f64 / self.elapsed.as_secs_f64().max(1e-9)
     }
 
     pub fn cost_pct(&self) -> f64 {
@@ -97,13 +97,13 @@ impl SessionSamples {
             return problem;
         }
         let source = self.source.clone();
-        if self.looks == 0 {
+        if self.samples == 0 {
             return Some(Remark::EventsTooShort { source });
         }
         // The cost is rounded up, so that the points of a sweep say the same.
         let cost_pct_max = (self.cost_pct() / COST_STEP_PCT - COST_SLACK).ceil() * COST_STEP_PCT;
         Some(Remark::EventsSampled {
-            looks_per_s: self.rate_per_s(),
+            samples_per_s: self.rate_per_s(),
             source,
             cost_pct_max,
         })
@@ -325,7 +325,7 @@ fn watch(
 ) -> engine::Result<()> {
     let mut look = Tally::default();
     let mut price_s = 0.0;
-    for _ in 0..WARM_UP_LOOKS {
+    for _ in 0..WARM_UP_SAMPLES {
         look.clear();
         price_s = look_at_all(watches, &mut look, &bell.clock)?.sum_s();
     }
@@ -374,7 +374,7 @@ fn watch(
         }
         watched.unseen += Duration::from_nanos(unseen_ns);
         last_ns = now_ns;
-        watched.looks += 1;
+        watched.samples += 1;
         watched.elapsed = Duration::from_nanos(now_ns - begin_ns);
     }
     // A server that samples by itself has costs between the samples as well.
@@ -384,7 +384,7 @@ fn watch(
     watched.cost = Duration::from_secs_f64(cost.sum_s());
     if let Some(first) = watches.first() {
         watched.source = first.source();
-        watched.looks = first.samples().unwrap_or(watched.looks);
+        watched.samples = first.samples().unwrap_or(watched.samples);
     }
     watched.counts = count_all(watches)?.since(&before);
     bell.ring(Phase::Counted);

@@ -69,7 +69,7 @@ impl WaitProfile {
         device: Option<&str>,
         used: &HostUse,
     ) -> HeldBack {
-        let still = checks::stood_still(outcome).map(|why| Bottleneck {
+        let still = checks::stalled(outcome).map(|why| Bottleneck {
             resource: Resource::Unknown,
             sentence: format!("Unknown: {why}."),
         });

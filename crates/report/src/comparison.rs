@@ -1,9 +1,9 @@
 //! A comparison of two runs for a terminal: differences, the forest of ratios, the pairs still needed.
 
 mod alternatives;
+mod analyses;
 mod chances;
 mod forest;
-mod looks;
 mod pairs;
 mod ramps;
 mod screening;
@@ -30,9 +30,9 @@ pub(crate) use alternatives::{
     listed as alternatives_listed, others as other_alternatives,
     rounds_words as alternatives_rounds, sure as alternatives_sure,
 };
+pub use analyses::{analyses_words, analysis, ended, length, planned};
 pub use chances::chances;
 pub(crate) use forest::Scale;
-pub use looks::{ended, length, look, looks_words, planned};
 pub(crate) use pairs::{between_words, odd_words, scatter_words, within_words};
 pub use ramps::ramps;
 pub(crate) use ramps::supported;
@@ -195,7 +195,7 @@ pub fn pairs_words(compared: &Comparison) -> String {
         }
         _ => "",
     };
-    let of = compared.looks.as_ref().map(looks::at_most);
+    let of = compared.analyses.as_ref().map(analyses::at_most);
     format!("{pairs} pairs{}, {how}{whose}", of.unwrap_or_default())
 }
 
@@ -275,8 +275,11 @@ pub(crate) fn sure(compared: &Comparison) -> String {
 
 fn sure_of(confidence: f64, metrics: usize, compared: &Comparison) -> String {
     let together = percent(CONFIDENCE);
-    let looks = compared.looks.as_ref().filter(|looks| looks.planned > 1);
-    match (metrics, looks) {
+    let analyses = compared
+        .analyses
+        .as_ref()
+        .filter(|analyses| analyses.planned > 1);
+    match (metrics, analyses) {
         (0 | 1, None) => format!("{together} % interval"),
         (n, None) => format!(
             "{} % interval ({n} metrics, together {together} %)",
@@ -382,8 +385,8 @@ fn remarks(compared: &Comparison, rows: &[&Row], width: usize, paint: &Paint) ->
     let mut lines = without_interval(compared, rows);
     for row in rows {
         let name = clean(&row.metric.to_string());
-        let excluded = compared.looks.as_ref();
-        let excluded = excluded.and_then(|looks| looks::excluded(row, looks));
+        let excluded = compared.analyses.as_ref();
+        let excluded = excluded.and_then(|analyses| analyses::excluded(row, analyses));
         match (excluded, row.result.further, row.result.ratio) {
             (Some(excluded), ..) => lines.push(format!("{name}: {excluded}")),
             (_, Some(Further::More(_)), None) => {}

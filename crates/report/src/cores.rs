@@ -9,10 +9,10 @@ use crate::prices::amount;
 use crate::users::{self, parallelism};
 
 pub const CORES_BEFORE_CLOCK: &str =
-    "Choose processors by the number of cores first, and between equals by the clock.";
+    "Choose a CPU by its number of cores first, then by its clock rate.";
 
 /// "pg, OLTP at 400 users, the most within the limit: 10.6 of 32 cores busy (9.6 … 11.2 in 3 repetitions). 16 cores are enough
-/// with 30 % of them idle: 16 may be taken out, unless other work needs them."
+/// with 30 % of them idle: 16 can be removed, unless other work needs them."
 pub fn left(left: &SpareCores) -> String {
     let [middle, low, high] = left.busy.map(number::figure);
     let range = match left.repetitions {
@@ -20,10 +20,10 @@ pub fn left(left: &SpareCores) -> String {
         n => format!(" ({low} … {high} in {n} repetitions)"),
     };
     let out = match left.spare() {
-        0 if left.is_saturated => "the processors were saturated, so none may be taken out, and how many more the load would use is unknown.".to_owned(),
-        0 => "none may be taken out.".to_owned(),
-        1 => "1 may be taken out, unless other work needs it.".to_owned(),
-        n => format!("{n} may be taken out, unless other work needs them."),
+        0 if left.is_saturated => "the CPUs were saturated, so none can be removed; how many more the load would use is unknown.".to_owned(),
+        0 => "none can be removed.".to_owned(),
+        1 => "1 can be removed, unless other work needs it.".to_owned(),
+        n => format!("{n} can be removed, unless other work needs them."),
     };
     format!(
         "{}: {middle} of {} busy{range}. {}: {out}",

@@ -46,8 +46,8 @@ mod users;
 
 pub use arrangement::arrangement;
 pub use comparison::{
-    Shown, alternatives, chances, comparison, design_words, ended, in_rounds, length, look,
-    looks_words, planned, ramps, screening, shifts, toward_a_verdict,
+    Shown, alternatives, analyses_words, analysis, chances, comparison, design_words, ended,
+    in_rounds, length, planned, ramps, screening, shifts, toward_a_verdict,
 };
 pub use cores::{CORES_BEFORE_CLOCK, saved as saved_words};
 pub use ending::ending;

@@ -195,7 +195,7 @@ mod tests {
         assert_eq!(
             texts,
             [
-                "short: 46–107 ms; take a larger size for a figure that lasts",
+                "short: 46–107 ms; use a larger size for a reliable figure",
                 "5 % of the sessions' time was spent in the driver or waiting for a CPU",
                 "T611 has 5 rows",
                 "T611 has 6 rows",
@@ -212,7 +212,7 @@ mod tests {
         assert_eq!(numbered.number(&short(0.0464)), 1);
         assert_eq!(
             numbered.lines()[0].text,
-            "short: 46 ms; take a larger size for a figure that lasts"
+            "short: 46 ms; use a larger size for a reliable figure"
         );
     }
 

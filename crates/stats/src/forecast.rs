@@ -200,7 +200,7 @@ fn sides(plan: &Plan) -> f64 {
 ///
 /// Formula: as [`repetitions`], without the check by simulation. Limits: the ratio and spread that were found are
 /// unsure themselves; take it as an order of magnitude, and start a new study rather than adding repetitions until
-/// the verdict pleases: a look after each one raises the rate of false verdicts.
+/// the verdict pleases: an analysis after each one raises the rate of false verdicts.
 pub(crate) fn further(plan: &Plan, n: usize, sd_log: f64, ratio: f64) -> Further {
     match by_formula(plan, sd_log, ratio) {
         // It was inconclusive with `n`, so at least one more is needed, whatever the formula says.

@@ -5,6 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod analyses;
 pub mod autocorrelation;
 pub mod bootstrap;
 pub mod censored;
@@ -20,7 +21,6 @@ pub mod histogram;
 pub mod interval;
 mod law;
 mod least_squares;
-pub mod looks;
 pub mod multiple;
 pub mod ramp;
 pub mod random;

@@ -27,8 +27,8 @@ pub use oddities::{Oddity, oddities};
 pub use pairs::{ByOrder, Pair};
 pub use scatter::{Between, Remedy, Scatter, Within};
 
+use crate::analyses::{Analyses, analyses, at_end, confidence, seen};
 use crate::difference::{Difference, differences};
-use crate::looks::{Looks, at_end, confidence, looks, seen};
 use crate::metric::{self, Metric};
 pub use crate::outcome::{BAND_DEFAULT, CONFIDENCE, Terms, verdict_word};
 
@@ -57,7 +57,7 @@ pub struct Comparison {
     pub b: String,
     pub design: Design,
     pub slice_ms: Option<u32>,
-    pub looks: Option<Looks>,
+    pub analyses: Option<Analyses>,
     /// Arrangement of the two sides of a study and its reason, if recorded.
     pub arranged: Option<Arranged>,
     pub settings: [Vec<String>; 2],
@@ -106,7 +106,7 @@ pub struct Row {
 pub fn compare(a: &Run, b: &Run, options: &Options<'_>) -> Result<Comparison, CompareError> {
     checked(options)?;
     let pairing = comparable::pairing(a, b, &options.terms, options.allow_mismatch)?;
-    let (looks, whole) = (looks(a, b), (a, b));
+    let (analyses, whole) = (analyses(a, b), (a, b));
     let [a, b] = &seen(a, b);
     let (primary, named) = metrics::primary(a, b, options.primary, &pairing)?;
     let secondary = metrics::secondary(a, &pairing, &primary);
@@ -135,7 +135,7 @@ pub fn compare(a: &Run, b: &Run, options: &Options<'_>) -> Result<Comparison, Co
     let mut rows: Vec<Row> = rows.collect();
     adjust(&mut rows);
     let mut cautions = [&pairing.left_out[..], &pairing.cautions].concat();
-    cautions.extend(looks.as_ref().and_then(of_looks));
+    cautions.extend(analyses.as_ref().and_then(of_analyses));
     cautions.extend(of_more_sides(a).filter(|_| pairing.design.is_paired()));
     let differences = differences(a, b);
     if differences.is_empty() && !is_same_on_purpose(a, b) {
@@ -147,7 +147,7 @@ pub fn compare(a: &Run, b: &Run, options: &Options<'_>) -> Result<Comparison, Co
         design: pairing.design,
         slice_ms: (a.study.as_ref().filter(|_| pairing.design.is_paired()))
             .and_then(|study| study.slice_ms),
-        looks,
+        analyses,
         arranged: (a.study.as_ref().filter(|_| pairing.design.is_paired()))
             .and_then(|study| study.arranged.clone()),
         settings: [a, b].map(|run| {
@@ -165,9 +165,9 @@ pub fn compare(a: &Run, b: &Run, options: &Options<'_>) -> Result<Comparison, Co
 }
 
 /// Sentence on a study that stopped before its last interim analysis.
-fn of_looks(looks: &Looks) -> Option<String> {
-    let Looks { taken, pairs, .. } = looks;
-    match looks.ended {
+fn of_analyses(analyses: &Analyses) -> Option<String> {
+    let Analyses { taken, pairs, .. } = analyses;
+    match analyses.ended {
         Some(_) => None,
         None if *taken == 0 => Some("the study was interrupted before its first analysis, so there is no interval yet; resume it".into()),
         None => Some(format!("the study was interrupted after analysis {taken}: only its first {pairs} pairs count until the next analysis; resume it")),

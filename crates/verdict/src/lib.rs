@@ -6,7 +6,7 @@
 //! * [`mod@compare`]: comparison of two runs, with ratios, intervals and verdicts.
 //! * [`mod@contrasts`]: studies of more than two sides: settings screened at once, alternatives in all pairs.
 //! * [`mod@fleet`]: many systems before and after an update.
-//! * [`mod@looks`]: studies with interim analyses.
+//! * [`mod@analyses`]: studies with interim analyses.
 //! * [`mod@method`]: invariants of every correct measurement.
 //! * [`mod@price`]: prices of a platform and of its figures.
 //! * [`mod@ramps`]: comparison of two ramps of users.
@@ -15,6 +15,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod analyses;
 #[cfg(test)]
 mod by_hand;
 pub mod compare;
@@ -22,7 +23,6 @@ pub mod contrasts;
 pub mod cores;
 pub mod difference;
 pub mod fleet;
-pub mod looks;
 pub mod method;
 pub mod metric;
 mod outcome;

@@ -10,7 +10,7 @@ use stats::ramp::{Limits, RampComparison, RampQuestion, Step, Stop, compare};
 
 pub use json::json;
 
-use crate::looks::{confidence, seen};
+use crate::analyses::{confidence, seen};
 use crate::outcome::Terms;
 
 /// Test whose levels are users.

@@ -13,7 +13,7 @@ use stats::{Histogram, HistogramSnapshot, Interval, Warning};
 pub use json::json;
 pub use place::place as place_of;
 
-use crate::looks::{confidence, seen};
+use crate::analyses::{confidence, seen};
 use crate::outcome::Terms;
 
 /// Times above this are the tail, µs.

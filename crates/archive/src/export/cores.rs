@@ -43,7 +43,7 @@ pub struct SpareCores {
     pub cores_needed_by_threads: Option<u32>,
     /// The larger of both, at most all; all if the processors were saturated.
     pub cores_needed: u32,
-    /// Cores that may be taken out.
+    /// Cores that can be removed.
     pub spare_cores: u32,
     /// Amounts that they save; null without prices.
     pub saved: Option<Saved>,

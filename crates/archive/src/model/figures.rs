@@ -145,10 +145,10 @@ figures! {
     restore_first_commit_s, "s", Lower, "From the first answer of a restored database to its first commit.";
     restore_per_backup, "times", Lower, "Time of the restore ÷ time of the backup.";
     foreground_alone_per_s, "1/s", Higher, "Order-entry transactions before a backup.";
-    foreground_beside_per_s, "1/s", Higher, "Order-entry transactions during the backup.";
+    foreground_during_per_s, "1/s", Higher, "Order-entry transactions during the backup.";
     foreground_alone_us_p95, "µs", Lower, "95th percentile of response times before a backup.";
-    foreground_beside_us_p95, "µs", Lower, "95th percentile of response times during the backup.";
-    session_memory_mb, "MB", Lower, "Growth of the server's private memory, without its cache, ÷ open sessions; from 16 sessions on, on dbdyno's machine, without --allow-busy.";
+    foreground_during_us_p95, "µs", Lower, "95th percentile of response times during the backup.";
+    session_memory_mb, "MB", Lower, "Growth of the server's private memory, without its cache, ÷ open sessions; with at least 16 sessions, on dbdyno's machine, without --allow-busy.";
     copy_age_ms_p50, "ms", Lower, "Median age of a copy's snapshot when a query on it starts.";
     copy_age_ms_p95, "ms", Lower, "95th percentile of that age.";
     copy_age_ms_max, "ms", Lower, "Largest of that age.";
@@ -161,7 +161,7 @@ figures! {
     blocked_sessions_mean, "sessions", Lower, "Sessions waiting for a lock, mean.";
     transaction_s_max, "s", Lower, "Age of the oldest transaction observed.";
     replication_lag_s_max, "s", Lower, "Largest lag of a replica, as the server reports it.";
-    active_sessions_seen_mean, "sessions", Lower, "Active sessions by samples alone, mean.";
+    active_sessions_sampled_mean, "sessions", Lower, "Active sessions by samples alone, mean.";
 }
 
 impl Figures {

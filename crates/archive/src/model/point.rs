@@ -105,7 +105,7 @@ pub struct WorkDone {
     /// That limit, µs.
     pub limit_response_us: Option<f64>,
     /// Degree of parallelism requested for a statement; `threads` is the one that the engine used.
-    pub threads_asked: Option<u32>,
+    pub threads_requested: Option<u32>,
     /// Start of the server by its own clock, of several nodes the latest; null if unknown, and for servers that
     /// dbdyno starts itself.
     pub server_since: Option<String>,

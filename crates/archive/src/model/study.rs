@@ -27,7 +27,7 @@ pub struct StudyPart {
     pub settings: Vec<String>,
     /// Length of the slices in which both sides took turns, ms; null if a block followed another.
     pub slice_ms: Option<u32>,
-    /// Looks of a study that may stop early; null if the number of pairs was fixed.
+    /// Analyses of a study that may stop early; null if the number of pairs was fixed.
     pub until: Option<Until>,
     /// How both sides were measured and why.
     pub arranged: Option<Arranged>,
@@ -90,7 +90,7 @@ pub struct Factor {
     pub high: String,
 }
 
-/// A study that stops at one of several looks, planned in advance.
+/// A study that stops at one of several analyses, planned in advance.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Until {
@@ -104,9 +104,9 @@ pub struct Until {
     pub within_s: Option<f64>,
     /// Time that the study took so far, s; pauses after an interruption do not count.
     pub elapsed_s: f64,
-    /// The planned looks, in order.
-    pub looks: Vec<PlannedLook>,
-    /// Looks that were taken.
+    /// The planned analyses, in order.
+    pub analyses: Vec<PlannedAnalysis>,
+    /// Analyses that were taken.
     pub taken: u32,
     /// Why it stopped; null while it goes on.
     pub ended: Option<Ended>,
@@ -114,10 +114,10 @@ pub struct Until {
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
-pub struct PlannedLook {
-    /// Pairs at this look.
+pub struct PlannedAnalysis {
+    /// Pairs at this analysis.
     pub pairs: u32,
-    /// Share of the error spent by then; 1 at the last look.
+    /// Share of the error spent by then; 1 at the last analysis.
     pub spent: f64,
 }
 
@@ -133,18 +133,18 @@ pub enum Ended {
 }
 
 impl Until {
-    /// Pairs of the last look that was taken; 0 before the first.
+    /// Pairs of the last analysis that was taken; 0 before the first.
     pub fn pairs_seen(&self) -> u32 {
         let last = self.taken.checked_sub(1);
-        let look = last.and_then(|at| self.looks.get(at as usize));
-        look.map_or(0, |look| look.pairs)
+        let analysis = last.and_then(|at| self.analyses.get(at as usize));
+        analysis.map_or(0, |analysis| analysis.pairs)
     }
 
-    /// Pairs that the study has in all: those of the last look that was taken, once it stopped.
+    /// Pairs that the study has in all: those of the last analysis that was taken, once it stopped.
     pub fn pairs(&self) -> u32 {
         match self.ended {
             Some(_) => self.pairs_seen(),
-            None => self.looks.last().map_or(0, |look| look.pairs),
+            None => self.analyses.last().map_or(0, |analysis| analysis.pairs),
         }
     }
 }
@@ -277,9 +277,9 @@ mod tests {
 
     #[test]
     fn a_study_has_the_pairs_of_the_look_at_which_it_stopped() {
-        let look = |pairs, spent| PlannedLook { pairs, spent };
+        let analysis = |pairs, spent| PlannedAnalysis { pairs, spent };
         let mut until = Until {
-            looks: vec![look(8, 0.3), look(12, 1.0)],
+            analyses: vec![analysis(8, 0.3), analysis(12, 1.0)],
             ..Until::default()
         };
         assert_eq!((until.pairs_seen(), until.pairs()), (0, 12));
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn a_study_of_an_earlier_version_has_no_looks() {
+    fn a_study_of_an_earlier_version_has_no_analyses() {
         let old = r#"{"name": "s", "side": "a", "order": "ab", "settings": []}"#;
         let part: StudyPart = serde_json::from_str(old).unwrap();
         assert_eq!((part.until, part.slice_ms), (None, None));

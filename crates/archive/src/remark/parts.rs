@@ -85,12 +85,12 @@ pub struct RoundsWindow {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BracketEnd {
     pub rate_per_s: f64,
-    pub seen: Vec<BracketSeen>,
+    pub seen: Vec<BracketMeasured>,
 }
 
 /// One measurement of a search.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct BracketSeen {
+pub struct BracketMeasured {
     /// The percentile that is judged.
     pub response_ms: f64,
     /// I/Os that counted.

@@ -9,10 +9,10 @@ macro_rules! platform {
 TimeStolen { stolen_pct: f64 } => "the hypervisor took {stolen_pct:.0} % of the CPU time (steal)";
 /// The processors ran at another frequency at the end than at the start.
 FrequencyMoved { from_mhz: f64, to_mhz: f64 } =>
-    "the frequency of the processors moved from {from_mhz:.0} to {to_mhz:.0} MHz during the measurement: fix it, or measure longer";
+    "the CPU frequency moved from {from_mhz:.0} to {to_mhz:.0} MHz during the measurement: fix it, or measure longer";
 /// The processors were throttled.
 Throttled { times: u64, hottest_c: Option<f64> } =>
-    "the processors were throttled {times} times during the measurement, for heat{hottest}", hottest = words::heat(*hottest_c);
+    "the CPUs were throttled {times} times during the measurement, for heat{hottest}", hottest = words::heat(*hottest_c);
 /// Reading the clock takes long.
 SlowClock { source: String, read_ns: f64 } =>
     "reading the clock ({source}) takes {read_ns:.0} ns, which each operation pays at least twice: let the kernel use the \
@@ -58,7 +58,7 @@ ServedFromCache { read_mb: f64, expected_mb: f64 } =>
 NotFromMemory { read_mb: f64 } =>
     "not from memory: the data should be in the cache, but the device read {read_mb:.1} MB";
 /// The device wrote during a test that only reads.
-WrittenMeanwhile { written_mb: f64 } =>
+WrittenDuringReads { written_mb: f64 } =>
     "the device wrote {written_mb:.0} MB although the test only reads; possible causes: hint bits that the engine sets on rows \
      it reads, temporary data that did not fit into its memory, a checkpoint of rows loaded before, or other programs";
 /// Start of the server, by its own clock.
@@ -131,7 +131,7 @@ MachineLate { objective: String, rate_per_s: f64, late: u64, ios: u64, times: u6
     "{objective} cannot be judged at {rate_per_s:.1}/s: this machine was itself more than 1 ms late, which delayed {late} of \
      {ios} I/Os, {times} times in a row; measure when nothing else runs on it";
 /// Measurements at either end of the bracket of a search.
-BracketSeen { percentile: f64, ends: Vec<BracketEnd> } => "p{percentile}: {list}", list = words::bracket_ends(ends);
+BracketMeasured { percentile: f64, ends: Vec<BracketEnd> } => "p{percentile}: {list}", list = words::bracket_ends(ends);
 /// A rule of a parameter file left out runs of its list.
 LeftOutByRule { rule: String } => "{rule}";
 
@@ -170,7 +170,7 @@ BackupNoRoom { method: String, repository: String, backup_bytes: u64, archive_by
 /// How a backup is made.
 BackupMade { method: String, how: String, repository: String } => "{method}: {how}; repository in {repository}";
 /// Directories of backups whose runs were killed, and which are gone.
-BackupLeftRemoved { directories: Vec<String> } => "removed what runs that were killed left behind: {list}", list = directories.join(", ");
+BackupLeftRemoved { directories: Vec<String> } => "removed directories that killed runs had left: {list}", list = directories.join(", ");
 /// The backup failed.
 BackupFailed { error: String } => "the backup failed: {error}";
 /// The restore failed.
@@ -193,13 +193,13 @@ RestoredUnsound { conditions: Vec<u32> } =>
 /// Acknowledged transactions are missing in the restored database, or others are there.
 RestoredLost { what: Box<Remark> } => "restored database: {what}";
 /// Impact of a backup on users: their rate and their 95th percentile before it and during it, each with a 95 % interval.
-BackupBeside { users: u32, offered_per_s: f64, alone_per_s: f64, alone_low_per_s: f64, alone_high_per_s: f64, beside_per_s: f64,
-    beside_low_per_s: f64, beside_high_per_s: f64, alone_us_p95: f64, alone_low_us_p95: f64, alone_high_us_p95: f64,
-    beside_us_p95: f64, beside_low_us_p95: f64, beside_high_us_p95: f64 } =>
+BackupUnderLoad { users: u32, offered_per_s: f64, alone_per_s: f64, alone_low_per_s: f64, alone_high_per_s: f64, during_per_s: f64,
+    during_low_per_s: f64, during_high_per_s: f64, alone_us_p95: f64, alone_low_us_p95: f64, alone_high_us_p95: f64,
+    during_us_p95: f64, during_low_us_p95: f64, during_high_us_p95: f64 } =>
     "{users} users were offered {offered_per_s} transactions/s: alone {alone_per_s:.1} ({alone_low_per_s:.1}–{alone_high_per_s:.1}) \
-     transactions/s, p95 {alone_us_p95:.0} ({alone_low_us_p95:.0}–{alone_high_us_p95:.0}) µs; during the backup {beside_per_s:.1} \
-     ({beside_low_per_s:.1}–{beside_high_per_s:.1}) transactions/s, p95 {beside_us_p95:.0} \
-     ({beside_low_us_p95:.0}–{beside_high_us_p95:.0}) µs; 95 % intervals from the transactions of this backup alone";
+     transactions/s, p95 {alone_us_p95:.0} ({alone_low_us_p95:.0}–{alone_high_us_p95:.0}) µs; during the backup {during_per_s:.1} \
+     ({during_low_per_s:.1}–{during_high_per_s:.1}) transactions/s, p95 {during_us_p95:.0} \
+     ({during_low_us_p95:.0}–{during_high_us_p95:.0}) µs; 95 % intervals from the transactions of this backup alone";
 /// The method cannot be restored to a point in time.
 BackupNoPointInTime { method: String } =>
     "{method} keeps no archive of the log, so its backups cannot be restored to a point in time; choose a method that does, such as \
@@ -216,12 +216,12 @@ RestoredToPoint { point: String, before: u64, after: u64 } =>
      {later} acknowledged after it",
     kept = stats::words::counted(*before, "transaction"), later = stats::words::count(*after);
 /// All proofs held for a backup made under load, whose source has changed since.
-RestoreProvenBeside { files: u64, conditions: u64, before: u64, beside: u64, took_s: f64 } =>
+RestoreProvenUnderLoad { files: u64, conditions: u64, before: u64, during: u64, took_s: f64 } =>
     "restored and proven: checksums of {of_files}, the engine's own verification, {of_conditions} of consistency, all {kept} \
-     acknowledged before the backup began, and nothing but what was acknowledged until it ended ({meanwhile} during it); the \
+     acknowledged before the backup began, and nothing but what was acknowledged until it ended ({later} during it); the \
      proofs took {took_s:.3} s",
     of_files = stats::words::counted(*files, "file"), of_conditions = stats::words::counted(*conditions, "condition"), kept = stats::words::counted(*before, "transaction"),
-    meanwhile = stats::words::count(*beside);
+    later = stats::words::count(*during);
 /// Less than half of the data was read from the device.
 BackupFromCache { read_mb: f64, logical_mb: f64 } =>
     "the device read {read_mb:.0} MB of {logical_mb:.0} MB, and the rest was in the page cache: the rate says nothing about the device";
@@ -235,22 +235,22 @@ RestoreProven { files: u64, tables: u64, rows: u64, conditions: u64, acknowledge
 // A running database, observed without a load.
 
 /// How sessions of the observed database were sampled, and what that cost server and observer, in percent of a core.
-ObservedLooks { looks_per_s: f64, source: String, cost_pct: f64 } =>
-    "observed without a load: sessions were sampled {looks_per_s:.1} times per second from {source}, at a cost of {cost_pct:.2} % of a core; \
+ObservedSampling { samples_per_s: f64, source: String, cost_pct: f64 } =>
+    "observed without a load: sessions were sampled {samples_per_s:.1} times per second from {source}, at a cost of {cost_pct:.2} % of a core; \
      what is per second or per transaction are differences of the server's own counters";
 /// The average of active sessions is the server's own account, not the samples'.
-ObservedByAccount { account: String, seen: f64 } =>
-    "active sessions on average are by the server's own account of time in statements ({account}); the looks alone saw {seen:.2}; how they \
-     are divided by what they waited for is from the looks";
+ObservedByAccount { account: String, sampled: f64 } =>
+    "average active sessions come from the server's own statement time ({account}); sampling alone found {sampled:.2}; the breakdown by \
+     wait comes from the samples";
 /// The average of active sessions is the kernel's account: exact CPU time, and waits for a CPU before a statement starts.
-ObservedByKernel { seen: f64 } =>
-    "active sessions on average are the time that sessions were on a processor or waited for one, by the kernel's account, and the time that \
-     the looks saw them wait for something else; the looks alone saw {seen:.2}";
+ObservedByKernel { sampled: f64 } =>
+    "average active sessions are the time that sessions were on a CPU or waited for one, by the kernel's account, and the sampled time of \
+     other waits; sampling alone found {sampled:.2}";
 /// The server's own account and the kernel's differ, and the average of active sessions is between them.
 ObservedBetween { low: f64, high: f64 } =>
-    "active sessions on average were between {low:.2} and {high:.2}: the server's own account leaves out sessions that wait for a processor to \
-     begin a statement, and the kernel's has sessions that still have or want one when their client has the answer already, which hardly happens \
-     where clients run on other machines: there it was {high:.2}";
+    "average active sessions were between {low:.2} and {high:.2}: the server's own account leaves out sessions that wait for a CPU to \
+     start a statement, and the kernel's includes sessions that are still on or waiting for a CPU after the client has received the result; if \
+     the clients ran on other machines, it was {high:.2}";
 /// Sessions of other users are hidden, so that no average of active sessions is known.
 ObservedOwnUserOnly { grant: String } =>
     "this user sees only its own sessions, so active sessions, waits and blockers of others are unknown: {grant}";
@@ -263,8 +263,8 @@ ObservedStatements { how: String } => "top statements: {how}";
 ObservedRestart { times: u64, unseen_s: f64 } =>
     "the server restarted, or ended the observer's session, {times} times; {unseen_s:.1} s of the observation were not seen";
 /// The server answered so slowly that it was sampled less often.
-ObservedSlow { looks: u64, answer_ms: f64, unseen_s: f64 } =>
-    "the server answered slowly ({answer_ms:.0} ms on average), so it was asked only {looks} times; answers that were held up leave {unseen_s:.1} s unseen";
+ObservedSlow { samples: u64, answer_ms: f64, unseen_s: f64 } =>
+    "the server answered slowly ({answer_ms:.0} ms on average), so it was sampled only {samples} times; answers that were held up leave {unseen_s:.1} s unseen";
 /// Several servers cannot be observed as one.
 ObservedCluster => "observing needs a single server, not the nodes of a cluster; observe each of them";
 /// No session was active.
@@ -283,7 +283,7 @@ SidesInSequence { first: String, second: String } =>
 OrderFixed { levels: String } =>
     "{levels} are measured in a fixed, rising order: a drift, and what one leaves in memory or on disk for the next, looks like an effect";
 /// Published protocol: what the source does not state, and what is used instead.
-ProtocolUntold { what: String, taken: String } => "the document does not give {what}; here: {taken}";
+ProtocolUnknown { what: String, taken: String } => "the document does not give {what}; here: {taken}";
 /// A doubt that belongs to a published figure, as its reference has it.
 PublishedDoubt { doubt: String } => "{doubt}";
 /// Screening: the effect of a setting cannot be distinguished from these interactions of two others.

@@ -146,7 +146,7 @@ pub(super) fn kept_at(log: &Option<String>) -> String {
 
 pub(super) fn streams(refreshed: bool) -> &'static str {
     if refreshed {
-        "answers were not compared because refreshes changed the orders meanwhile"
+        "answers were not compared because refreshes changed the orders during the queries"
     } else {
         "no refresh stream"
     }

@@ -15,7 +15,7 @@ RateImpossible { done_per_s: f64, sessions: u64, shortest_ms: f64 } =>
     "{done_per_s:.1} operations/s are more than {sessions} sessions can complete when the shortest takes {shortest_ms:.3} ms: \
      the rate is wrong, which is a bug in dbdyno";
 /// A stall: no operation was completed for this long.
-StoodStill { still_s: f64, elapsed_s: f64 } =>
+Stalled { still_s: f64, elapsed_s: f64 } =>
     "no operation was completed for at least {still_s:.1} s of {elapsed_s:.1} s: the database, or something it waited for, \
      stalled";
 /// Part of the sessions' time that was spent in the driver; `allowed` if the plan allows it.
@@ -33,33 +33,33 @@ LateStarts { late: u64, operations: u64, allowed: bool } =>
     "the driver started {late} of {operations} operations more than 1 ms late{rest}", rest = words::allowed(*allowed);
 /// The driver did not run although it should have; `at_least` if only its sampler noticed.
 DriverStopped { stopped_s: f64, elapsed_s: f64, at_least: bool } =>
-    "the driver was stopped for {least}{stopped_s:.1} s of {elapsed_s:.1} s, by a signal or because others had the processors: \
-     what became due meanwhile waited for the driver, and its response times say so",
+    "the driver was stopped for {least}{stopped_s:.1} s of {elapsed_s:.1} s, by a signal or because others had the CPUs: \
+     operations due in that time waited for the driver, which their response times include",
     least = if *at_least { "at least " } else { "" };
 /// The plan changes validity limits.
 LimitsChanged { limits: Vec<LimitChanged> } =>
     "the plan changes validity limits: {list}", list = words::limits(limits);
 /// Blocking calls on a thread for each job sent statements of less than a millisecond to a server.
 ThreadPerJob =>
-    "each job sent its statements from a thread of its own; scripts and order entry on a server are sent by an event loop, which \
-     takes another time for each, so that rates of statements as short as these do not compare between the two";
+    "each job sent its statements from a separate thread; scripts and order entry on a server are sent by an event loop, which \
+     takes another time for each, so do not compare rates of statements as short as these between the two";
 /// Part of the sessions' time that was neither spent in the target nor a pause.
 DriverTime { driver_pct: f64 } => "{driver_pct:.0} % of the sessions' time was spent in the driver or waiting for a CPU";
 /// The point is so short that its start and end weigh too much.
 Short { elapsed_s: f64 } =>
-    "short: {elapsed_ms:.0} ms; take a larger size for a figure that lasts", elapsed_ms = elapsed_s * 1e3;
+    "short: {elapsed_ms:.0} ms; use a larger size for a reliable figure", elapsed_ms = elapsed_s * 1e3;
 /// Transactions that were retried.
 TriedAgain { retries: u64 } => "{retries} transactions were retried after a conflict";
 /// Operations arrived at a rate that the target did not reach.
-RateNotReached { offered_per_s: f64, done_per_s: f64, waiting: u64, asked: u64 } =>
+RateNotReached { offered_per_s: f64, done_per_s: f64, waiting: u64, requested: u64 } =>
     "the rate was not reached: {offered_per_s:.1} operations/s were offered and {done_per_s:.1}/s completed; {waiting} of \
-     {asked} were still waiting to start at the end";
+     {requested} were still waiting to start at the end";
 /// The point was measured in slices, in turn with the other side of its study.
 InSlices { slice_ms: u32, dropped_ms: u32 } =>
-    "measured in slices of {slice_ms} ms in turn with the other side, of which the first {dropped_ms} ms are not counted; what the machine and the server did meanwhile is left out, because they did it for both";
+    "measured in slices of {slice_ms} ms in turn with the other side, of which the first {dropped_ms} ms are not counted; host and server metrics are omitted because both sides were running";
 /// Both sides were measured on one database at once, each on tables that were made for it alone.
-TablesBeside =>
-    "each side had tables of its own in the one database, made for this pair and removed after it";
+TablesSeparate =>
+    "each side had separate tables in the one database, made for this pair and removed after it";
 /// The slices were too short for the operations.
 SlicesTooShort { slice_ms: u32, operation_ms: f64, slice_ms_min: u32 } =>
     "slices of {slice_ms} ms are too short for operations of {operation_ms:.1} ms; use at least {slice_ms_min} ms";
@@ -81,8 +81,8 @@ EventsUnknown { why: String } => "the wait events of the server's sessions are n
 /// No sample of the sessions fell into the point.
 EventsTooShort { source: String } => "too short to sample timed events from {source}";
 /// How often sessions were sampled, and what that cost at most, in percent of a core.
-EventsSampled { looks_per_s: f64, source: String, cost_pct_max: f64 } =>
-    "timed events were sampled {looks_per_s:.0} times per second from {source}, at a cost of at most {cost_pct_max:.1} % of a \
+EventsSampled { samples_per_s: f64, source: String, cost_pct_max: f64 } =>
+    "timed events were sampled {samples_per_s:.0} times per second from {source}, at a cost of at most {cost_pct_max:.1} % of a \
      core";
 /// Throughput was not steady. Shown with a figure; exports have `steady`.
 Scattered => "not steady: throughput fluctuated";
@@ -230,8 +230,8 @@ SearchNotRestored { orders: u64, orders_loaded: u64, why: String } =>
     "measurements of the search began with {orders} orders instead of the {orders_loaded} of the load, and the database was not \
      brought back: {why}";
 /// Deliveries found districts without an order to deliver.
-DeliveriesSkipped { skipped: u64, looked_at: u64 } =>
-    "deliveries found nothing to deliver in {skipped} of {looked_at} districts: new orders come too slowly for them";
+DeliveriesSkipped { skipped: u64, districts: u64 } =>
+    "deliveries found nothing to deliver in {skipped} of {districts} districts: new orders come too slowly for them";
 /// How the database was reset to its state after the load.
 Renewed { engine: String, how: String } => "{engine}: {how}";
 /// Order entry failed outside a measurement.
@@ -241,13 +241,13 @@ ClusterNotChecked => "order entry needs a single database, not the nodes of a cl
 /// Order entry does not support the engine.
 OltpWithoutEngine { error: String } => "{error}";
 /// Queries ran during the users' work.
-QueriesBeside { users: u32, least_s: f64 } =>
+QueriesConcurrent { users: u32, least_s: f64 } =>
     "queries ran throughout (users: {users}); the window ended with the pass that was running after {least_s} s";
 /// Order entry ran during the queries.
-OrderEntryBeside { users: u32 } => "order entry ran throughout (users: {users})";
+OrderEntryConcurrent { users: u32 } => "order entry ran throughout (users: {users})";
 /// Queries on the tables of order entry, and how their rows were proven to be of one moment.
-AskedInSnapshots { queries: u64, checks: u64 } =>
-    "each of {queries} queries ran in a snapshot of its own, in which totals before and after it were the same; after each pass a \
+QueriesInSnapshots { queries: u64, checks: u64 } =>
+    "each of {queries} queries ran in a separate snapshot, in which totals before and after it were the same; after each pass a \
      snapshot held all totals that the consistency conditions tie together ({checks} checks, not in the query times)";
 /// Answers on tables that did not change during the queries.
 AnswersAlikeQuiet => "nobody changed the tables: answers were compared with each other";
@@ -285,14 +285,14 @@ RefreshStreamFailed { error: String } => "refresh stream: {error}";
 /// The changes of a refresh could not be undone.
 NotPutBack { error: String } => "{error}";
 /// The engine used another degree of parallelism than requested because it cannot set one.
-ThreadsLacking { asked: Vec<u32>, why: String } => "threads requested: {list}; {why}", list = words::list(asked);
+ThreadsLacking { requested: Vec<u32>, why: String } => "threads requested: {list}; {why}", list = words::list(requested);
 /// … because it has a maximum.
-ThreadsAtMost { asked: Vec<u32>, threads_max: u32 } =>
-    "threads requested: {list}; the engine uses at most {threads_max}", list = words::list(asked);
+ThreadsAtMost { requested: Vec<u32>, threads_max: u32 } =>
+    "threads requested: {list}; the engine uses at most {threads_max}", list = words::list(requested);
 /// The execution plan of a query is unknown.
-PlanUntold { why: String } => "its plan is unknown: {why}";
+PlanUnknown { why: String } => "its plan is unknown: {why}";
 /// The number of workers of a query is unknown.
-WorkersUntold { why: String } => "the number of its workers is unknown: {why}";
+WorkersUnknown { why: String } => "the number of its workers is unknown: {why}";
 /// A query ran without parallel workers.
 Serial => "serial: it got no parallel worker";
 /// Where the count of workers comes from.
@@ -303,7 +303,7 @@ AnswersCompared { with: String } => "every answer was compared with {with}";
 AnswersAlike =>
     "the right answer is unknown for this scale and these parameters; answers were compared with each other";
 /// … not at all.
-AnswersChanging => "answers were not compared because refreshes changed the orders meanwhile";
+AnswersChanging => "answers were not compared because refreshes changed the orders during the queries";
 /// Several query streams ran, with or without a refresh stream.
 StreamsOrdered { refreshed: bool } =>
     "each stream runs its queries in the order of the specification; {rest}", rest = words::streams(*refreshed);
@@ -322,13 +322,13 @@ OldSales =>
 /// Orders that are updated.
 ChangedSales => "updates orders and line items in one transaction";
 /// A resumed run had to repeat the inserts of a refresh.
-RefreshedAnew => "the run was interrupted before; new orders were inserted again, which was not measured";
+RefreshRepeated => "the run was interrupted before; new orders were inserted again, which was not measured";
 /// Invalid parts of a mean.
-PartsInvalid { invalid: Vec<String>, asked: u64 } =>
-    "{count} of {asked} points are invalid, so the others are not the whole workload: {list}",
+PartsInvalid { invalid: Vec<String>, requested: u64 } =>
+    "{count} of {requested} points are invalid, so the others are not the whole workload: {list}",
     count = invalid.len() as u64, list = invalid.join(", ");
 /// Missing parts of a mean.
-PartsMissing { measured: u64, asked: u64 } => "only {measured} of {asked} points were measured";
+PartsMissing { measured: u64, requested: u64 } => "only {measured} of {requested} points were measured";
 /// A part of a mean has no time.
 PartWithoutTime => "a point has no time";
 /// A part of the composite has no figure.
@@ -351,18 +351,18 @@ NoScale => "the step names no scale";
 /// A column-store copy is not refreshed.
 ReplicaNotRefreshed => "a column-store copy cannot be refreshed; query it in a step without refresh";
 /// Queries need a single database.
-ClusterNotAsked => "queries need a single database, not the nodes of a cluster";
+ClusterNotQueried => "queries need a single database, not the nodes of a cluster";
 
 // Tables loaded into the column store.
 
 /// Populating the column store failed outside a measurement.
 ColumnarFailed { error: String } => "{error}";
 /// Populating the column store needs a single database.
-ClusterNotLifted => "the column store is populated from a single database, not from the nodes of a cluster";
+ClusterNotLoaded => "the column store is populated from a single database, not from the nodes of a cluster";
 /// No target of the run has tables for the column store.
-NothingToLift => "no target of the run has tables of its own to load into the column store";
+NothingToLoad => "no target of the run has tables of its own to load into the column store";
 /// How tables were loaded into the column store, the moment their rows are from, and the memory used.
-Lifted { streams: u32, moment: String, peak_bytes: Option<u64>, memory_bytes: u64 } =>
+ColumnsLoaded { streams: u32, moment: String, peak_bytes: Option<u64>, memory_bytes: u64 } =>
     "streams: {streams}; {moment}; peak memory {peak} while populating, {memory} for the tables and for queries; later changes \
      of the source are not in the copy",
     peak = words::bytes_or_unknown(*peak_bytes), memory = stats::words::bytes(*memory_bytes);
@@ -372,7 +372,7 @@ LevelMeans { level: String, meaning: String } => "level {level}: {meaning}";
 OnDisk { disk_bytes: u64, memory_share: f64 } =>
     "their size on disk is {disk}, {memory_share:.3} of the memory for the column store", disk = stats::words::bytes(*disk_bytes);
 /// The source does not report the size of a table.
-DiskUntold => "their size on disk is unknown";
+DiskUnknown => "their size on disk is unknown";
 /// Sizes in memory were counted in two ways that contradict each other: table by table, and in all.
 SizesContradict { tables_bytes: u64, engine_bytes: u64 } =>
     "the sizes of the tables add up to {tables}, but the engine has allocated {engine} in total",
@@ -382,7 +382,7 @@ GrowthContradicts { engine_bytes: u64, process_bytes: u64 } =>
     "the engine reports {engine} allocated, but the process has grown by {process}",
     engine = stats::words::bytes(*engine_bytes), process = stats::words::bytes(*process_bytes);
 /// Sizes in memory are unknown, and why.
-SizesUntold { why: Box<Remark> } => "sizes in memory are unknown: {why}";
+SizesUnknown { why: Box<Remark> } => "sizes in memory are unknown: {why}";
 /// How columns are encoded: codecs, each with its columns.
 Codecs { codecs: BTreeMap<String, Vec<String>> } => "codecs read back from the engine: {list}", list = words::codecs(codecs);
 /// Source and copy were compared.
@@ -391,7 +391,7 @@ CopyCompared { checksum: String, took_s: f64 } =>
 /// Storage of a column that is not stored unchanged.
 ColumnChanged { column: String, how: String } => "{column}: {how}";
 /// A fact that the source reports about a table.
-TableTold { what: String } => "{what}";
+TableReported { what: String } => "{what}";
 /// Statistics are older than the rows.
 StatisticsOutdated =>
     "the source's statistics are older than its rows, so its size on disk is unknown; run ANALYZE TABLE in the source";

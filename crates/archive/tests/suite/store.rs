@@ -378,7 +378,7 @@ fn work() -> impl Strategy<Value = WorkDone> {
             below_database: false,
             limit_percentile: None,
             limit_response_us: None,
-            threads_asked: None,
+            threads_requested: None,
             plan: None,
             operations_per_job,
             seconds,

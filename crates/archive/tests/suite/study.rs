@@ -1,7 +1,7 @@
 //! Studies that are looked at before their end.
 
 use archive::{
-    Archive, ArchiveError, Ended, NewRun, PlannedLook, PointKey, RunName, RunState, StudyPart,
+    Archive, ArchiveError, Ended, NewRun, PlannedAnalysis, PointKey, RunName, RunState, StudyPart,
     Until,
 };
 
@@ -15,10 +15,10 @@ fn of_pair(pair: u32) -> PointKey {
 }
 
 fn until() -> Until {
-    let look = |pairs, spent| PlannedLook { pairs, spent };
+    let analysis = |pairs, spent| PlannedAnalysis { pairs, spent };
     Until {
         effect_pct: 3.0,
-        looks: vec![look(2, 0.5), look(4, 1.0)],
+        analyses: vec![analysis(2, 0.5), analysis(4, 1.0)],
         ..Until::default()
     }
 }

@@ -47,7 +47,7 @@ pub struct AbArguments {
     /// Every primary metric is tested at interim analyses planned in advance, which share the 5 % of error.
     #[arg(long, value_name = "PCT", value_parser = share)]
     pub until: Option<f64>,
-    /// With --until: begin no pair after this time, such as 10m or 2h
+    /// With --until: start no pair after this time, such as 10m or 2h
     ///
     /// The default is 30m, or no limit with --repeat.
     #[arg(short = 'T', long, value_name = "DURATION", value_parser = length, requires = "until")]

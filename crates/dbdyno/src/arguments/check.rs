@@ -14,18 +14,18 @@ use crate::consent::Permission;
 #[command(
     override_usage = "dbdyno check [OPTIONS] TARGET\n       dbdyno check --inventory[=DIR] [OPTIONS]",
     after_help = "Exit status: 0 a run can start, and no check of --compatibility and no invariant of --self-test failed; the inventory was \
-taken · 1 the database or the machine cannot be reached · 2 invalid input, or --compatibility or --self-test was not agreed to · \
+taken · 1 the database or the machine cannot be reached · 2 invalid input, or --compatibility or --self-test was not confirmed · \
 3 a run would be refused, a check failed, or an invariant is broken; the output says why"
 )]
 pub struct CheckArguments {
     #[command(flatten)]
     pub target: OneTarget,
     /// Also run the suite that every engine has to pass (types, transactions, deadlock, cancel, bulk load, catalogue,
-    /// counters, waits …), in its own schema or file, which is removed afterwards
+    /// counters, waits …), in a separate schema or file, which is removed afterwards
     #[arg(long)]
     pub compatibility: bool,
-    /// Also measure whether dbdyno measures this database rightly (about four minutes): invariants that every right measurement
-    /// keeps, such as N = X(R + Z) and committed = changed, in its own schema or file, which is removed afterwards
+    /// Also check that dbdyno measures this database correctly (about four minutes): invariants of every correct measurement, such
+    /// as N = X(R + Z) and committed = changed, in a separate schema or file, which is removed afterwards
     #[arg(long)]
     pub self_test: bool,
     /// Length of each of the 112 points of --self-test

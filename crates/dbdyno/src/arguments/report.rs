@@ -10,7 +10,7 @@ const PAGE: &str = "dbdyno-report.html";
 #[derive(Debug, Args)]
 #[command(
     after_help = "Exit status: 0 written, and with --limits all limits met · 3 with --limits: the run is incomplete or was altered \
-after it was measured · 4 with --limits: a limit was missed, or nothing valid was measured to judge it by"
+after it was measured · 4 with --limits: a limit was missed, or there is no valid point to judge it by"
 )]
 pub struct ReportArguments {
     /// Run: number, label, or "last"; or the name of a study
@@ -39,8 +39,8 @@ pub struct ReportArguments {
     /// for a run given with --against
     #[arg(long, value_name = "[RUN=]FILE.csv")]
     pub array: Vec<String>,
-    /// Prices of the platform for the page or JSON (docs/FORMAT.md): add its total and what the figures cost; RUN=FILE for a run
-    /// with prices of its own
+    /// Prices of the platform for the page or JSON (docs/FORMAT.md): add its total and what the figures cost; RUN=FILE for one of
+    /// several runs
     #[arg(long, value_name = "[RUN=]FILE.toml")]
     pub prices: Vec<String>,
 }

@@ -43,7 +43,7 @@ pub enum RunsVerb {
 
 #[derive(Debug, Args)]
 pub struct RunFilter {
-    /// Only runs with this text in their label, plan, target or start (UTC), such as 2026-11; with all of several texts
+    /// Only runs with this text in their label, plan, target or start (UTC), such as 2026-11; all of them if there are several
     #[arg(value_name = "TEXT")]
     pub texts: Vec<String>,
 }

@@ -12,11 +12,11 @@ use crate::exit::{InvalidInput, invalid};
 #[derive(Debug, Args)]
 #[command(
     override_usage = "dbdyno study NAME [TARGET…] [OPTIONS]\n       dbdyno study --resume NAME",
-    after_help = "Keys of --set besides those of the plan: protocol=published repeats order and repetitions of the document, with what is unsound in them \
-stated on the page; configurations=N is the size of a screening (4, 8, 12 or 16).\n\n\
-Studies before and after a change have the runs NAME-before and NAME-after. One is made after the other, so that anything else that changed in \
-between is in the difference too: verdicts stay inconclusive unless you vouch for that with --trust-sequential. What a command can switch back \
-and forth is better measured with `dbdyno ab`. docs/STUDIES.md describes every study"
+    after_help = "Keys of --set besides those of the plan: protocol=published repeats order and repetitions of the source, and states \
+their weaknesses on the page; configurations=N is the size of a screening (4, 8, 12 or 16).\n\n\
+Studies before and after a change have the runs NAME-before and NAME-after. One is made after the other, so anything else that changed \
+in between is part of the difference: verdicts stay inconclusive unless you vouch with --trust-sequential that nothing did. Use `dbdyno ab` for a \
+change that a command can switch back and forth. docs/STUDIES.md describes every study"
 )]
 pub struct StudyArguments {
     /// Built-in study (`dbdyno list studies`), and databases to measure
@@ -41,7 +41,7 @@ pub struct StudyArguments {
     /// layout=NAME,FILE,… names the layouts to compare.
     #[arg(long, value_name = "KEY=A,B")]
     pub vary: Vec<SecretText>,
-    /// Size: quick takes minutes, fit an hour or two, published is that of the document
+    /// Size: quick takes minutes, fit an hour or two, published is as large as the source's
     ///
     /// The default is quick, or published with --set protocol=published.
     #[arg(long, value_enum)]
@@ -61,7 +61,7 @@ pub struct StudyArguments {
     pub judging: Judging,
     /// Resume an interrupted study
     ///
-    /// Before the change, give it again; of several runs, repeat --size and --set.
+    /// Interrupted before the change: repeat --change or --change-cmd. A study of several runs: repeat --size and --set.
     #[arg(long, value_name = "NAME", conflicts_with_all = ["texts", "targets", "vary", "repeat", "name", "seed", "ssh", "allow_busy"])]
     pub resume: Option<String>,
     #[command(flatten)]
@@ -84,7 +84,7 @@ pub enum Size {
     Quick,
     /// Figures to decide by, on the storage of one server
     Fit,
-    /// As large as in the document
+    /// As large as in the source
     Published,
 }
 

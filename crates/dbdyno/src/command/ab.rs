@@ -147,7 +147,7 @@ fn begin(request: &AbRequest, archive: &Option<PathBuf>, screen: &mut Screen) ->
     workloads.prepare(&mut plan)?;
     let metrics = metrics(request, &workloads, &plan)?;
     let pairs = pairs(request, metrics);
-    let until = interim_looks(request, pairs, metrics)?;
+    let until = interim_analyses(request, pairs, metrics)?;
     common.push(Setting::parse(&format!("repeat={pairs}"))?);
     // Settings of one side are checked before a directory is created for its targets.
     if !request.run.targets.is_empty() {
@@ -326,8 +326,8 @@ fn pairs(request: &AbRequest, metrics: usize) -> u32 {
     request.pairs.unwrap_or(usual)
 }
 
-/// The plan of interim looks, if requested.
-fn interim_looks(request: &AbRequest, pairs: u32, metrics: usize) -> Result<Option<Until>> {
+/// The plan of interim analyses, if requested.
+fn interim_analyses(request: &AbRequest, pairs: u32, metrics: usize) -> Result<Option<Until>> {
     let Some(effect) = request.until else {
         return Ok(None);
     };

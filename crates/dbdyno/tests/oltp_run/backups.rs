@@ -110,16 +110,16 @@ fn backups_of_mariadb_are_restored_and_proven() {
         "mysql+local:",
         "mariadb-backup,mydumper-128k",
         &options,
-        "restore_proven_beside",
+        "restore_proven_under_load",
     );
     let channels: Vec<&Value> = points.iter().map(|point| &point["threads"]).collect();
     assert_eq!(channels, [2, 2]);
     for point in &points {
         for figure in [
             "alone_per_s",
-            "beside_per_s",
+            "during_per_s",
             "alone_us_p95",
-            "beside_us_p95",
+            "during_us_p95",
         ] {
             assert!(point[format!("foreground_{figure}")].as_f64().unwrap() > 0.0);
         }

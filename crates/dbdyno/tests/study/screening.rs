@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use archive::{
-    Archive, Factor, PlannedLook, Point, PointKey, Run, RunName, RunState, Screened, SideLabel,
+    Archive, Factor, PlannedAnalysis, Point, PointKey, Run, RunName, RunState, Screened, SideLabel,
     Until,
 };
 use host::SystemClock;
@@ -33,14 +33,14 @@ fn napping() -> Registry {
     workloads::registry(Library::embedded().unwrap()).with(Box::new(Sleep))
 }
 
-/// Studies with more than two sides have no interim looks.
+/// Studies with more than two sides have no interim analyses.
 struct Never;
 
 impl Stopping for Never {
     fn elapsed(&self) -> Duration {
         unreachable!("nothing stops it")
     }
-    fn looks(&self, _: u32) -> Vec<PlannedLook> {
+    fn analyses(&self, _: u32) -> Vec<PlannedAnalysis> {
         unreachable!("nothing stops it")
     }
     fn is_planned(&mut self, _: &Until, _: Duration) {

@@ -167,12 +167,12 @@ fn cpu(pct: f64, figures: &Figures) -> String {
         }
         Some(busy) => format!(
             "Nothing is saturated: the sessions spent {pct:.0} % of their busy time on the CPU, which was \
-             {busy:.0} % busy{}; more sessions would use more of them",
+             {busy:.0} % busy{}; more sessions would use more of it",
             others(figures)
         ),
         None => format!(
             "Nothing is known to be saturated: the sessions spent {pct:.0} % of their busy time on the CPU, \
-             but how busy that was is unknown"
+             but how busy the CPU was is unknown"
         ),
     }
 }

@@ -58,7 +58,7 @@ fn is_above(outcome: &Outcome, stall: Duration, limit_pct: f64) -> bool {
 }
 
 fn remark(outcome: &Outcome, stall: Duration) -> Remark {
-    Remark::StoodStill {
+    Remark::Stalled {
         still_s: stall.as_secs_f64(),
         elapsed_s: outcome.elapsed.as_secs_f64(),
     }
@@ -101,7 +101,7 @@ pub fn blame_driver(
     // A stall is known to whole intervals, and the stop may have begun in two of them.
     let most_s = (stop + 3 * interval.max(STALL_MIN)).as_secs_f64();
     let is_other =
-        |what: &Remark| !matches!(what, Remark::StoodStill { still_s, .. } if *still_s <= most_s);
+        |what: &Remark| !matches!(what, Remark::Stalled { still_s, .. } if *still_s <= most_s);
     point.reasons.retain(is_other);
     point.notes.retain(is_other);
     let remarks = if is_above(outcome, stop, limits.stall_pct_max) {
@@ -117,7 +117,7 @@ pub fn blame_driver(
 }
 
 /// A stall, whatever a plan permits, during which the bottleneck of the rest of the point says nothing.
-pub fn stood_still(outcome: &Outcome) -> Option<Remark> {
+pub fn stalled(outcome: &Outcome) -> Option<Remark> {
     stall_reason(outcome, &Validity::USUAL)
 }
 
@@ -166,7 +166,7 @@ impl Offered {
             offered_per_s: self.per_s,
             done_per_s: self.done_per_s,
             waiting: self.waiting,
-            asked: self.requested,
+            requested: self.requested,
         }
     }
 }
@@ -281,10 +281,7 @@ mod tests {
         assert!(matches!(reasons[..], [Remark::DriverStopped { .. }]) && notes.is_empty());
         let ticking: Vec<f64> = (1..=13).map(f64::from).collect();
         let (_, notes) = judged(&ticking, USUAL);
-        assert!(
-            matches!(notes[..], [Remark::StoodStill { .. }]),
-            "{notes:?}"
-        );
+        assert!(matches!(notes[..], [Remark::Stalled { .. }]), "{notes:?}");
     }
 
     /// Four sessions with statements of at least 10 ms reach 400/s but not 402/s.

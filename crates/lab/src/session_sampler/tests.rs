@@ -70,7 +70,7 @@ fn sleep(clock: &Clock, time: Duration) {
 /// 100 µs.
 struct Stopped {
     clock: Clock,
-    looks: usize,
+    samples: usize,
 }
 
 impl Watch for Stopped {
@@ -87,11 +87,11 @@ impl Watch for Stopped {
     }
 
     fn look(&mut self, tally: &mut Tally) -> engine::Result<()> {
-        self.looks += 1;
+        self.samples += 1;
         sleep(
             &self.clock,
-            match self.looks {
-                n if n == WARM_UP_LOOKS + 100 => Duration::from_secs(20),
+            match self.samples {
+                n if n == WARM_UP_SAMPLES + 100 => Duration::from_secs(20),
                 _ => Duration::from_micros(100),
             },
         );
@@ -112,13 +112,16 @@ impl Watch for Stopped {
 /// s of which the server answers for about the first.
 #[test]
 fn a_look_that_is_held_up_stands_for_nothing() {
-    let stopped = |clock| Box::new(Stopped { clock, looks: 0 }) as Box<dyn Watch>;
+    let stopped = |clock| Box::new(Stopped { clock, samples: 0 }) as Box<dyn Watch>;
     let seen = watched_by(stopped, Duration::from_secs(8));
     assert_eq!(seen.unseen, Duration::from_secs(20));
     let log_s: f64 = seen.seconds.sessions.values().sum();
     // The hundredth sample begins after 99 of 100 µs and a pause of 10 ms before each.
     assert!((log_s - 1.0099).abs() < 1e-6, "{seen:?}");
-    assert_eq!((seen.looks, seen.cost), (100, Duration::from_micros(9_900)));
+    assert_eq!(
+        (seen.samples, seen.cost),
+        (100, Duration::from_micros(9_900))
+    );
 }
 
 #[test]
@@ -126,7 +129,7 @@ fn a_dear_look_is_taken_seldom() {
     let cheap = watched(1_000, ms(905));
     let dear = watched(2_000_000, ms(905));
     // Samples are taken every 10 ms, or every 200 ms if one takes 2 ms of a processor: then it costs 1 % of it.
-    assert_eq!((cheap.looks, dear.looks), (90, 4));
+    assert_eq!((cheap.samples, dear.samples), (90, 4));
     assert_eq!(dear.cost, ms(8));
     assert!(dear.note().unwrap().to_string().contains("a table"));
     let none = SessionSamples {
@@ -140,7 +143,7 @@ fn a_dear_look_is_taken_seldom() {
 }
 
 #[test]
-fn what_counts_begins_behind_the_first_looks() {
+fn what_counts_begins_behind_the_first_samples() {
     /// A server whose first sample takes 300 ms.
     struct Slow(Clock, Arc<AtomicU64>);
 
@@ -174,16 +177,16 @@ fn what_counts_begins_behind_the_first_looks() {
         }
     }
 
-    let looks = Arc::new(AtomicU64::new(0));
-    let slow = Slow(Clock::Monotonic, Arc::clone(&looks));
+    let samples = Arc::new(AtomicU64::new(0));
+    let slow = Slow(Clock::Monotonic, Arc::clone(&samples));
     let watcher = SessionSampler::over(vec![Box::new(slow)], Clock::Monotonic, None);
-    assert_eq!(looks.load(Ordering::Relaxed), WARM_UP_LOOKS as u64);
+    assert_eq!(samples.load(Ordering::Relaxed), WARM_UP_SAMPLES as u64);
     watcher.begin();
-    while looks.load(Ordering::Relaxed) == WARM_UP_LOOKS as u64 {
+    while samples.load(Ordering::Relaxed) == WARM_UP_SAMPLES as u64 {
         std::thread::sleep(ms(1));
     }
     let watched = watcher.finish();
-    assert!(watched.looks >= 1, "{watched:?}");
+    assert!(watched.samples >= 1, "{watched:?}");
 }
 
 #[test]
@@ -234,7 +237,7 @@ fn a_server_that_samples_itself_need_not_be_looked_at_to_the_end() {
         Box::new(Sampling(clock, begin_ns)) as Box<dyn Watch>
     };
     let seen = watched_by(sampling, ms(600));
-    assert_eq!((seen.looks, seen.source.as_str()), (100, "its samples"));
+    assert_eq!((seen.samples, seen.source.as_str()), (100, "its samples"));
     let seconds = seen.seconds.sessions[&(WaitClass::Lock, "row".to_owned())];
     let expected = 2.0 * seen.elapsed.as_secs_f64();
     assert!((seconds - expected).abs() < 1e-6, "{seen:?}");
@@ -251,7 +254,10 @@ fn a_look_stands_for_the_time_since_the_one_before() {
         (seconds - 2.0 * seen.elapsed.as_secs_f64()).abs() < 1e-6,
         "{seen:?}"
     );
-    assert_eq!(seen.counts.background[0].2.count, Some(1_000 * seen.looks));
+    assert_eq!(
+        seen.counts.background[0].2.count,
+        Some(1_000 * seen.samples)
+    );
 }
 
 #[test]

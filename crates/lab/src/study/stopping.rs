@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use archive::{Archive, Ended, PlannedLook, Run, RunName, Until};
+use archive::{Archive, Ended, PlannedAnalysis, Run, RunName, Until};
 
 use crate::error::Result;
 
@@ -13,7 +13,7 @@ use crate::error::Result;
 pub trait Stopping {
     fn elapsed(&self) -> Duration;
     /// Interim analyses of a study of at most `pairs`.
-    fn looks(&self, pairs: u32) -> Vec<PlannedLook>;
+    fn analyses(&self, pairs: u32) -> Vec<PlannedAnalysis>;
     /// Reports the plan and the time of a pair: after the first pair, and when the last analysis is postponed.
     fn is_planned(&mut self, until: &Until, pair: Duration);
     /// True if the pairs so far answer the question for all primary metrics.
@@ -67,16 +67,16 @@ impl<'s> Watched<'s> {
         } else {
             self.put_off(pair, archive)?;
         }
-        if self.next_look() == Some(pair) {
-            self.look(archive)?;
+        if self.next_analysis() == Some(pair) {
+            self.analyse(archive)?;
         }
         archive.set_until(self.ids, &self.until)?;
         Ok(self.until.ended.is_some())
     }
 
-    fn next_look(&self) -> Option<u32> {
-        let look = self.until.looks.get(self.until.taken as usize);
-        look.map(|look| look.pairs)
+    fn next_analysis(&self) -> Option<u32> {
+        let analysis = self.until.analyses.get(self.until.taken as usize);
+        analysis.map(|analysis| analysis.pairs)
     }
 
     /// Reduces the pairs to the time limit. The time of a pair is the same for either order of the sides, so it says
@@ -87,7 +87,7 @@ impl<'s> Watched<'s> {
         };
         let fit = (within_s / self.until.elapsed_s).max(1.0) as u32;
         if fit < self.until.pairs() {
-            self.until.looks = self.stopping.looks(fit);
+            self.until.analyses = self.stopping.analyses(fit);
         }
     }
 
@@ -101,7 +101,7 @@ impl<'s> Watched<'s> {
             .max()
             .unwrap_or(pair);
         let elapsed_s = self.until.elapsed_s;
-        let last = self.until.looks.last_mut();
+        let last = self.until.analyses.last_mut();
         let (Some(within_s), Some(last)) = (self.until.within_s, last) else {
             return Ok(());
         };
@@ -116,12 +116,14 @@ impl<'s> Watched<'s> {
 
     /// Makes this pair the last one. Its analysis may spend the remaining error rate.
     fn end_with(&mut self, pair: u32) {
-        self.until.looks.truncate(self.until.taken as usize);
+        self.until.analyses.truncate(self.until.taken as usize);
         let spent = 1.0;
-        self.until.looks.push(PlannedLook { pairs: pair, spent });
+        self.until
+            .analyses
+            .push(PlannedAnalysis { pairs: pair, spent });
     }
 
-    fn look(&mut self, archive: &Archive) -> Result<()> {
+    fn analyse(&mut self, archive: &Archive) -> Result<()> {
         self.until.taken += 1;
         let seen = |id: i64| -> Result<Run> {
             let mut run = archive.load_run(&RunName::Id(id))?;
@@ -132,7 +134,7 @@ impl<'s> Watched<'s> {
         };
         let (a, b) = (seen(self.ids[0])?, seen(self.ids[1])?);
         let drawn = a.study.as_ref().map_or(0, |study| study.rounds() as u32);
-        let is_last = self.until.taken as usize == self.until.looks.len();
+        let is_last = self.until.taken as usize == self.until.analyses.len();
         self.until.ended = if self.stopping.is_answered(&a, &b) {
             Some(Ended::Answered)
         } else if !is_last {

@@ -40,7 +40,7 @@ pub fn events(outcome: &Outcome, watched: &SessionSamples) -> Vec<Event> {
         counted("driver", Class::Driver, driver_s),
         counted("think time or waiting for a tick", Class::Idle, idle_s),
     ];
-    if watched.looks == 0 {
+    if watched.samples == 0 {
         events.push(counted("in the server", Class::Unknown, service_s));
         return sorted(events);
     }
@@ -244,7 +244,7 @@ mod tests {
         }
         SessionSamples {
             seconds,
-            looks: 70,
+            samples: 70,
             ..SessionSamples::default()
         }
     }

@@ -101,7 +101,7 @@ pub(crate) fn advice(of_metric: &OfMetric) -> Option<String> {
     let rounds = counted(of_metric.rounds as u64, "round");
     Some(if least > LEAST_MAX {
         format!(
-            "With this noise, {rounds} detect no difference of less than {} %; take more (--repeat).",
+            "With this noise, {rounds} detect no difference of less than {} %; use more (--repeat).",
             percent(LEAST_MAX)
         )
     } else {

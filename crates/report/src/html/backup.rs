@@ -34,9 +34,9 @@ const COLUMNS: [(&str, &str, &str); 19] = [
     ("first commit", "s", "restore_first_commit_s"),
     ("restore ÷ backup", "", "restore_per_backup"),
     ("users alone", "1/s", "foreground_alone_per_s"),
-    ("users during it", "1/s", "foreground_beside_per_s"),
+    ("users during it", "1/s", "foreground_during_per_s"),
     ("p95 alone", "µs", "foreground_alone_us_p95"),
-    ("p95 during it", "µs", "foreground_beside_us_p95"),
+    ("p95 during it", "µs", "foreground_during_us_p95"),
 ];
 /// Figures that not every backup has.
 const OPTIONAL: [&str; 8] = [
@@ -45,9 +45,9 @@ const OPTIONAL: [&str; 8] = [
     "backup_log_mb",
     "backup_archived_mb",
     "foreground_alone_per_s",
-    "foreground_beside_per_s",
+    "foreground_during_per_s",
     "foreground_alone_us_p95",
-    "foreground_beside_us_p95",
+    "foreground_during_us_p95",
 ];
 
 const HOW: &str = "Each backup was restored to another place, and the restored database was compared with its source. Rates count the bytes \
@@ -106,7 +106,7 @@ fn proof(point: &Point) -> String {
         matches!(
             note,
             Remark::RestoreProven { .. }
-                | Remark::RestoreProvenBeside { .. }
+                | Remark::RestoreProvenUnderLoad { .. }
                 | Remark::BackupDiscarded {}
         )
     };

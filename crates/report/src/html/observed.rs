@@ -49,7 +49,7 @@ fn add(parts: &mut Fragment, run: &Run, point: &Point) {
 }
 
 /// Sampled counterpart of an average from counters.
-const BY_LOOKS: (&str, &str, &str) = ("… by the looks", "active_sessions_seen_mean", "");
+const BY_SAMPLING: (&str, &str, &str) = ("… by sampling", "active_sessions_sampled_mean", "");
 /// Heads of the other main figures, with their units.
 const FACTS: [(&str, &str, &str); 7] = [
     ("… of which waiting", "waiting_sessions_mean", ""),
@@ -78,8 +78,8 @@ pub(crate) fn facts(point: &Point) -> Vec<(&'static str, String)> {
         _ => None,
     });
     let averages = match account {
-        Some(head) => vec![average(head), BY_LOOKS],
-        None => vec![average("active sessions, mean, by the looks")],
+        Some(head) => vec![average(head), BY_SAMPLING],
+        None => vec![average("active sessions, mean, by sampling")],
     };
     let all = averages.into_iter().chain(FACTS);
     let mut facts: Vec<_> = all.map(fact).collect();
@@ -270,7 +270,7 @@ mod tests {
         let key = PointKey::of(PointKey::OBSERVATION, 1);
         let mut point = Point::blank(key, String::new(), Component::Database);
         point.figures.active_sessions_mean = Some(2.99);
-        point.notes = vec![Remark::ObservedByKernel { seen: 0.73 }];
+        point.notes = vec![Remark::ObservedByKernel { sampled: 0.73 }];
         let head = "active sessions, mean, by the kernel's account";
         assert_eq!(facts(&point)[0], (head, "2.99".to_owned()));
         let (low, high) = (1.35, 2.99);

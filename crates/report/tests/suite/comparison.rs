@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use archive::{Arranged, Arrangement, Ended, PlannedLook, Run, Sample, StudyPart, Until};
+use archive::{Arranged, Arrangement, Ended, PlannedAnalysis, Run, Sample, StudyPart, Until};
 use report::{Against, HtmlOptions, Shown, chances, comparison, html};
 use verdict::compare::{Options, compare};
 
@@ -69,18 +69,18 @@ fn a_study_reads_from_configuration_to_verdict() {
 }
 
 fn until() -> Until {
-    let look = |(pairs, spent)| PlannedLook { pairs, spent };
+    let analysis = |(pairs, spent)| PlannedAnalysis { pairs, spent };
     Until {
         effect_pct: 3.0,
         band_pct: 2.0,
         within_s: Some(600.0),
         elapsed_s: 312.5,
-        looks: [(7, 0.48), (10, 0.64), (14, 1.0)].map(look).to_vec(),
+        analyses: [(7, 0.48), (10, 0.64), (14, 1.0)].map(analysis).to_vec(),
         ..Until::default()
     }
 }
 
-/// The text before a study, at a look, and after each kind of end.
+/// The text before a study, at an analysis, and after each kind of end.
 #[test]
 fn a_study_with_looks_reports_its_end_and_its_intervals() {
     let of = |side: &str, rates, wobble, ended| {
@@ -112,8 +112,8 @@ fn a_study_with_looks_reports_its_end_and_its_intervals() {
         of("b", [24_100.0, 513.0], &WILD, None),
     );
     let compared = compare(&a, &b, &Options::default()).unwrap();
-    sentences += &format!("\n{}\n{}", report::look(&compared), text(&a, &b, false));
-    insta::assert_snapshot!("looks", sentences);
+    sentences += &format!("\n{}\n{}", report::analysis(&compared), text(&a, &b, false));
+    insta::assert_snapshot!("analyses", sentences);
     // A study with a fixed number of pairs has none of these sentences.
     let fixed = compare(
         &run("a", [1.0, 1.0], &CALM),

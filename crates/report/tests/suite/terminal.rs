@@ -113,7 +113,7 @@ fn notes_of_whole_tables_are_said_once() {
     assert_eq!(lines[1], "holds for this table");
     assert_eq!(
         *lines.last().unwrap(),
-        "  1 short: 10–80 ms; take a larger size for a figure that lasts"
+        "  1 short: 10–80 ms; use a larger size for a reliable figure"
     );
 }
 

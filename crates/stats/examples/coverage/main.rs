@@ -1,14 +1,14 @@
 //! Simulations for "How sure a verdict is" in METHODOLOGY: which interval covers what it claims, how
 //! often a verdict is false, and how often there is none. Prints Markdown tables.
 //!
-//! `cargo run --release -p stats --example coverage`; the same figures every time, in four minutes. `-- looks` prints
+//! `cargo run --release -p stats --example coverage`; the same figures every time, in four minutes. `-- analyses` prints
 //! only the tables of studies that stop early.
 
 #[path = "../../tests/suite/noise/mod.rs"]
 mod noise;
 
+mod analyses;
 mod components;
-mod looks;
 mod resampled;
 mod slices;
 
@@ -36,8 +36,8 @@ type Candidate = (
 );
 
 fn main() {
-    if std::env::args().nth(1).as_deref() == Some("looks") {
-        return looks::looked_at(TRIALS_RESAMPLED);
+    if std::env::args().nth(1).as_deref() == Some("analyses") {
+        return analyses::with_analyses(TRIALS_RESAMPLED);
     }
     coverage_of_ratios();
     verdicts();
@@ -45,7 +45,7 @@ fn main() {
     laws();
     warm_ups();
     slices::slices(TRIALS_RESAMPLED);
-    looks::looked_at(TRIALS_RESAMPLED);
+    analyses::with_analyses(TRIALS_RESAMPLED);
     components::components(TRIALS_RESAMPLED);
 }
 

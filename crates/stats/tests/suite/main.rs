@@ -1,10 +1,10 @@
 //! Properties, error rates and golden numbers.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+mod analyses;
 mod error_rates;
 mod hostile;
 mod invariants;
-mod looks;
 mod noise;
 mod scaling_law;
 mod warm_up;

@@ -4,7 +4,7 @@
 //! not to this machine. A rate that misses is measured again before it is rejected.
 
 use archive::Remark;
-use archive::remark::{BracketEnd, BracketSeen};
+use archive::remark::{BracketEnd, BracketMeasured};
 use load::search::{Search, SearchError, SearchPlan};
 use load::{Objective, Window};
 
@@ -197,7 +197,7 @@ pub(super) fn evidence(
 ) -> Option<Remark> {
     let ends = ends.map(|end| {
         let own = tried.iter().filter(|tried| tried.rate_per_s == end);
-        let seen = own.map(|tried| BracketSeen {
+        let seen = own.map(|tried| BracketMeasured {
             response_ms: tried.response_ms,
             ios: tried.operations,
             not_begun: tried.unserved,
@@ -208,7 +208,7 @@ pub(super) fn evidence(
         }
     });
     let ends: Vec<BracketEnd> = ends.collect();
-    (!ends.is_empty()).then_some(Remark::BracketSeen {
+    (!ends.is_empty()).then_some(Remark::BracketMeasured {
         percentile: slo.objective.percentile,
         ends,
     })

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod alternatives;
-mod looks;
+mod analyses;
 #[path = "../sla/runs.rs"]
 #[allow(dead_code)] // the limits' tests use the rest
 mod runs;

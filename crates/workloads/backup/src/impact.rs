@@ -64,24 +64,24 @@ impl Impact {
         };
         let figures = &mut point.figures;
         figures.foreground_alone_per_s = Some(alone.0.value);
-        figures.foreground_beside_per_s = Some(during.0.value);
+        figures.foreground_during_per_s = Some(during.0.value);
         figures.foreground_alone_us_p95 = Some(alone.1.value);
-        figures.foreground_beside_us_p95 = Some(during.1.value);
-        point.notes.push(Remark::BackupBeside {
+        figures.foreground_during_us_p95 = Some(during.1.value);
+        point.notes.push(Remark::BackupUnderLoad {
             users: options.users,
-            offered_per_s: options.beside_per_s.unwrap_or_default(),
+            offered_per_s: options.during_per_s.unwrap_or_default(),
             alone_per_s: alone.0.value,
             alone_low_per_s: alone.0.low,
             alone_high_per_s: alone.0.high,
-            beside_per_s: during.0.value,
-            beside_low_per_s: during.0.low,
-            beside_high_per_s: during.0.high,
+            during_per_s: during.0.value,
+            during_low_per_s: during.0.low,
+            during_high_per_s: during.0.high,
             alone_us_p95: alone.1.value,
             alone_low_us_p95: alone.1.low,
             alone_high_us_p95: alone.1.high,
-            beside_us_p95: during.1.value,
-            beside_low_us_p95: during.1.low,
-            beside_high_us_p95: during.1.high,
+            during_us_p95: during.1.value,
+            during_low_us_p95: during.1.low,
+            during_high_us_p95: during.1.high,
         });
     }
 }

@@ -182,7 +182,7 @@ impl PointContext<'_> {
         let stop = self.context.stop;
         let before = repository.journal("acknowledged");
         let alone = self.work(&before, self.end_of_work(), stop)?;
-        if self.options.beside_per_s.is_some() {
+        if self.options.during_per_s.is_some() {
             self.settle()?;
             return self.back_up_during_work(method, repository, before, alone, progress);
         }
@@ -361,7 +361,7 @@ impl PointContext<'_> {
                 population,
             },
             interval: self.context.interval,
-            schedule: match self.options.beside_per_s {
+            schedule: match self.options.during_per_s {
                 None => Schedule::Closed { think: Think::None },
                 Some(rate_per_s) => Schedule::Open {
                     rate_per_s,
@@ -433,7 +433,7 @@ impl PointContext<'_> {
             operations_per_job: Some(1),
             state: format!(
                 "after a checkpoint, {} at work{}",
-                match self.options.beside_per_s {
+                match self.options.during_per_s {
                     None => "nobody",
                     Some(_) => "users",
                 },

@@ -42,11 +42,11 @@ impl Evidence {
         };
         match self {
             Self::Same { digests, .. } => vec![same(digests)],
-            Self::DuringWork { .. } => vec![Remark::RestoreProvenBeside {
+            Self::DuringWork { .. } => vec![Remark::RestoreProvenUnderLoad {
                 files,
                 conditions: proven.conditions,
                 before: proven.acknowledged,
-                beside: proven.others,
+                during: proven.others,
                 took_s,
             }],
             Self::Point { name, digests, .. } => vec![

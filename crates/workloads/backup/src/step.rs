@@ -23,7 +23,7 @@ pub(super) const TABLE: TableKind = TableKind {
             "warehouse_rows",
             "work_seconds",
             "users",
-            "beside_per_s",
+            "during_per_s",
             "point_in_time",
             "max_mb_per_s",
             "processors",
@@ -62,7 +62,7 @@ pub(super) struct BackupStep {
     #[serde(default = "users", skip_serializing_if = "is_one")]
     pub users: u32,
     /// Transactions per second offered before and during the backup (default: no work during it).
-    pub beside_per_s: Option<f64>,
+    pub during_per_s: Option<f64>,
     /// Restore to a point in time after the backup, with work before and after that point.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub point_in_time: bool,
@@ -235,17 +235,17 @@ impl BackupStep {
                 "work_seconds is not between 0 and {WORK_SECONDS_MAX}"
             ));
         }
-        if let Some(rate_per_s) = self.beside_per_s {
+        if let Some(rate_per_s) = self.during_per_s {
             let arrivals = Arrivals::Poisson;
             let schedule = Schedule::Open {
                 rate_per_s,
                 arrivals,
             };
-            schedule.check().map_err(|e| format!("beside_per_s: {e}"))?;
+            schedule.check().map_err(|e| format!("during_per_s: {e}"))?;
         }
-        if self.beside_per_s.is_some() && self.point_in_time {
+        if self.during_per_s.is_some() && self.point_in_time {
             return Err(
-                "beside_per_s and point_in_time are two measurements; give each a step of its own"
+                "during_per_s and point_in_time are two measurements; give each a step of its own"
                     .into(),
             );
         }

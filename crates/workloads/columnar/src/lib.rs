@@ -33,7 +33,7 @@ pub const JOBS_MAX: u32 = 64;
 
 fn table_note(table: &SourceTable) -> Option<Remark> {
     let what = table.note?.to_owned();
-    Some(Remark::TableTold { what })
+    Some(Remark::TableReported { what })
 }
 
 pub type Result<T> = std::result::Result<T, ColumnarError>;

@@ -67,9 +67,9 @@ fn lifted_keys(base: &PointKey) -> Vec<PointKey> {
 /// Reason why a target cannot be populated, or no copy can be refreshed.
 pub(crate) fn obstacle(targets: &[Nodes]) -> Option<Remark> {
     match source_of(targets) {
-        Some(source) if source.nodes.len() > 1 => Some(Remark::ClusterNotLifted),
+        Some(source) if source.nodes.len() > 1 => Some(Remark::ClusterNotLoaded),
         Some(_) => None,
-        None => Some(Remark::NothingToLift),
+        None => Some(Remark::NothingToLoad),
     }
 }
 
@@ -303,7 +303,7 @@ fn fill(
     }
     let mut report = Report {
         notes: vec![
-            Remark::Lifted {
+            Remark::ColumnsLoaded {
                 streams: lifted.jobs,
                 moment: lifted.moment.to_owned(),
                 peak_bytes: lifted.grown.peak_bytes,
@@ -318,7 +318,7 @@ fn fill(
                     disk_bytes,
                     memory_share: disk_bytes as f64 / lifted.memory_bytes.max(1) as f64,
                 },
-                None => Remark::DiskUntold,
+                None => Remark::DiskUnknown,
             },
         ],
         populate_s: lifted.populate_took.as_secs_f64(),
@@ -327,7 +327,7 @@ fn fill(
     let doubt = lifted.doubt.map(Box::new);
     report
         .notes
-        .extend(doubt.map(|why| Remark::SizesUntold { why }));
+        .extend(doubt.map(|why| Remark::SizesUnknown { why }));
     replica.fill(lifted.store)?;
     Ok(report)
 }

@@ -111,11 +111,11 @@ impl MixedPoint<'_> {
             self.of_copy(copied, followed, &fresh, &mut queries)?;
         }
         let mut users = self.of_users(&fresh, &level_outcome)?;
-        users.notes.push(Remark::QueriesBeside {
+        users.notes.push(Remark::QueriesConcurrent {
             users: queries.key.jobs,
             least_s: self.least().as_secs_f64(),
         });
-        queries.notes.push(Remark::OrderEntryBeside {
+        queries.notes.push(Remark::OrderEntryConcurrent {
             users: users.key.jobs,
         });
         // Process-wide and server-wide counts include both workloads.

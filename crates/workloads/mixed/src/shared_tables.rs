@@ -146,7 +146,7 @@ impl<'a> QueryContext<'a> {
             .then(|| 60e6 * f64::from(self.key.jobs) * answered as f64 / took_us as f64);
         point.notes.insert(
             0,
-            Remark::AskedInSnapshots {
+            Remark::QueriesInSnapshots {
                 queries: answered,
                 checks: read(&shared.checks),
             },

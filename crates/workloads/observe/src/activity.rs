@@ -169,7 +169,7 @@ mod tests {
         activity.end_interval(2.0, None, None);
         assert_eq!((activity.at_work_s, activity.waiting_s), (2.0, 0.5));
         assert_eq!(activity.sampled_time_s, 1.0);
-        let table = activity.table("looks");
+        let table = activity.table("samples");
         let of = |row: usize, column: &str| table.number(&table.rows[row], column);
         assert_eq!((of(0, "CPU"), of(0, "lock")), (Some(1.5), Some(0.5)));
         assert_eq!(
@@ -198,7 +198,7 @@ mod tests {
         assert_eq!((activity.sampled_s, activity.sampled_time_s), (6.0, 3.0));
         assert_eq!((activity.at_work_s, activity.waiting_s), (6.5, 3.25));
         assert_eq!(activity.on_processors_s, 3.25);
-        let table = activity.table("looks");
+        let table = activity.table("samples");
         let of = |row: usize, column: &str| table.number(&table.rows[row], column).unwrap();
         let rows = |column: &str| [0, 1, 2].map(|row| of(row, column));
         assert_eq!((rows("CPU"), rows("lock")), ([2.5, 0.25, 0.5], [1.0; 3]));
@@ -234,7 +234,7 @@ mod tests {
         // A session came and went in between.
         activity.end_interval(2.0, None, processors(3));
         assert_eq!((activity.at_work_s, activity.waiting_s), (8.0, 7.0));
-        let table = activity.table("looks");
+        let table = activity.table("samples");
         let of = |column: &str| table.number(&table.rows[0], column).unwrap();
         assert_eq!(of("CPU"), 0.5);
         let log = EventClass::from(WaitClass::LogSync);

@@ -24,7 +24,7 @@ use super::sessions::SessionHistory;
 use super::step::ObserveStep;
 
 /// Discarded samples before the start, because the first ones are cold and expensive.
-const WARM_UP_LOOKS: usize = 3;
+const WARM_UP_SAMPLES: usize = 3;
 /// Interval of the load counters, longer in a long observation …
 const INTERVAL_MIN: Duration = Duration::from_secs(1);
 /// … so that there are no more intervals than this.
@@ -133,7 +133,7 @@ impl<'a> Observer<'a> {
         start: &Start<'_>,
         length: Duration,
     ) -> std::result::Result<AtWork, Measured> {
-        for _ in 0..WARM_UP_LOOKS {
+        for _ in 0..WARM_UP_SAMPLES {
             let sampled = self.ask(|server| server.look().map(drop));
             drop(refused(sampled)?);
         }
@@ -182,7 +182,7 @@ impl<'a> Observer<'a> {
             seconds: std::mem::take(&mut self.seconds),
             counts,
             source: self.server.source(),
-            looks: self.cost.looks,
+            samples: self.cost.samples,
             elapsed,
             unseen: self.coverage.unobserved,
             cost: Duration::from_secs_f64(self.cost.cpu_s()),
@@ -246,7 +246,7 @@ impl<'a> Observer<'a> {
         let sample = self.ask(|server| server.look())?;
         let now = Instant::now();
         let stands_for = self.coverage.record_sample(sent, now);
-        self.cost.looks += 1;
+        self.cost.samples += 1;
         self.seconds
             .add_times(&sample.tally, stands_for.as_secs_f64());
         self.activity.add(&sample.tally, stands_for.as_secs_f64());

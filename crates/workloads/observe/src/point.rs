@@ -21,7 +21,7 @@ const UNOBSERVED_MIN: f64 = 0.01;
 
 #[derive(Debug, Default)]
 pub(super) struct Cost {
-    pub looks: u64,
+    pub samples: u64,
     pub loads: u64,
     pub driver_s: f64,
     server_s: f64,
@@ -87,7 +87,7 @@ impl Cost {
         };
         let mean_ms = (self.answers > 0).then(|| self.answers_s * 1e3 / self.answers as f64);
         let rows: [(&str, Option<f64>, &str); 8] = [
-            ("looks at the sessions", Some(self.looks as f64), ""),
+            ("samples of the sessions", Some(self.samples as f64), ""),
             (
                 "statements of the observer",
                 Some(self.statements as f64),
@@ -140,7 +140,7 @@ impl Observed<'_> {
         let sampled_time_s = self.activity.sampled_time_s;
         if let Some(mean) = self.sampled_mean() {
             figures.active_sessions_mean = Some(self.average(mean).0);
-            figures.active_sessions_seen_mean = Some(mean);
+            figures.active_sessions_sampled_mean = Some(mean);
             figures.waiting_sessions_mean = Some(self.activity.waiting_s / sampled_time_s);
             figures.blocked_sessions_mean = Some(self.sessions.blocked_s / sampled_time_s);
             figures.active_sessions_max = Some(self.sessions.at_work_max as f64);
@@ -172,17 +172,14 @@ impl Observed<'_> {
                 let low = server.map(|(_, sessions)| sessions);
                 let low = low.filter(|low| kernel > low * ACCOUNTS_DIFFER_MIN);
                 let between = low.map(|low| Remark::ObservedBetween { low, high: kernel });
-                let notes = std::iter::once(Remark::ObservedByKernel { seen: sampled });
+                let notes = std::iter::once(Remark::ObservedByKernel { sampled });
                 (kernel, notes.chain(between).collect())
             }
             (_, Some((account, sessions))) => {
                 let account = account.into();
                 (
                     sessions,
-                    vec![Remark::ObservedByAccount {
-                        account,
-                        seen: sampled,
-                    }],
+                    vec![Remark::ObservedByAccount { account, sampled }],
                 )
             }
             _ => (sampled, Vec::new()),
@@ -192,7 +189,13 @@ impl Observed<'_> {
     fn by_account(&self) -> Option<(&'static str, f64)> {
         let account = self.account.as_ref()?;
         let (cost, sampled) = (&self.cost, self.sampled_mean()?);
-        let sessions = by_account(account, cost.server_s, cost.held_up_s, sampled, cost.looks)?;
+        let sessions = by_account(
+            account,
+            cost.server_s,
+            cost.held_up_s,
+            sampled,
+            cost.samples,
+        )?;
         Some((account.source, sessions))
     }
 
@@ -203,8 +206,8 @@ impl Observed<'_> {
 
     pub fn notes(&self, watched: &SessionSamples, of_views: &[archive::Observed]) -> Vec<Remark> {
         let cost = self.cost;
-        let mut notes = vec![Remark::ObservedLooks {
-            looks_per_s: watched.rate_per_s(),
+        let mut notes = vec![Remark::ObservedSampling {
+            samples_per_s: watched.rate_per_s(),
             source: watched.source.clone(),
             cost_pct: watched.cost_pct(),
         }];
@@ -235,7 +238,7 @@ impl Observed<'_> {
         let mean_s = cost.answers_s / cost.answers.max(1) as f64;
         if mean_s > SLOW_ANSWER_S || (is_incomplete && cost.restarts == 0) {
             notes.push(Remark::ObservedSlow {
-                looks: cost.looks,
+                samples: cost.samples,
                 answer_ms: mean_s * 1e3,
                 unseen_s: cost.unobserved_s,
             });

@@ -91,7 +91,7 @@ pub fn obstacle(olap: &OlapStep, target: &Nodes) -> Option<Remark> {
         return Some(Remark::ReplicaNotRefreshed);
     }
     if target.nodes.len() > 1 {
-        return Some(Remark::ClusterNotAsked);
+        return Some(Remark::ClusterNotQueried);
     }
     crate::obstacle(&target.engine)
 }

@@ -124,10 +124,10 @@ impl Account {
     /// Remark on deliveries that found nothing, from one in a hundred districts on: an empty delivery is free, and
     /// clause 2.7.4.2 requires a report from there.
     pub fn deliveries_skipped(&self) -> Option<Remark> {
-        let looked_at = self.delivered + self.skipped;
-        (self.skipped * 100 > looked_at).then_some(Remark::DeliveriesSkipped {
+        let districts = self.delivered + self.skipped;
+        (self.skipped * 100 > districts).then_some(Remark::DeliveriesSkipped {
             skipped: self.skipped,
-            looked_at,
+            districts,
         })
     }
 
@@ -169,7 +169,7 @@ mod tests {
         assert_eq!((of(0, 0), of(100, 0), of(99, 1)), (None, None, None));
         let remark = Remark::DeliveriesSkipped {
             skipped: 2,
-            looked_at: 100,
+            districts: 100,
         };
         assert_eq!(of(98, 2), Some(remark));
     }

@@ -5,9 +5,9 @@ use archive::{
     About, Advice, Archive, Axis, BackgroundEvent, Bottleneck, ByOperation, CacheState, Chart,
     Component, DeviceSample, DeviceUse, Ended, EngineIo, EventClass, EventSource, Execution,
     FIGURES, Fact, HeldBack, Histograms, InterfaceKind, InterfaceUse, Inventory, IoOperation,
-    IoUnknown, Missing, NewRun, Observed, OperationSample, OperationTimes, PlannedLook, Platform,
-    Point, PointKey, Purpose, Remark, Requests, Resource, RightsMissing, Run, RunName, RunState,
-    Sample, Section, Series, Steady, StudyPart, Table, TargetRecord, TimedEvent, Traffic,
+    IoUnknown, Missing, NewRun, Observed, OperationSample, OperationTimes, PlannedAnalysis,
+    Platform, Point, PointKey, Purpose, Remark, Requests, Resource, RightsMissing, Run, RunName,
+    RunState, Sample, Section, Series, Steady, StudyPart, Table, TargetRecord, TimedEvent, Traffic,
     TransactionKind, Unseen, Until, WaitHistogram, WorkDone,
 };
 use proptest::strategy::Strategy;
@@ -81,7 +81,7 @@ pub fn new_run(label: Option<&str>, planned: Vec<PointKey>) -> NewRun {
                 primary: vec!["T611.rows_per_s".into()],
                 within_s: Some(600.0),
                 elapsed_s: 12.5,
-                looks: vec![PlannedLook {
+                analyses: vec![PlannedAnalysis {
                     pairs: 2,
                     spent: 1.0,
                 }],
@@ -124,7 +124,7 @@ pub fn point(key: PointKey) -> Point {
             below_database: false,
             limit_percentile: Some(95.0),
             limit_response_us: Some(50e3),
-            threads_asked: Some(8),
+            threads_requested: Some(8),
             plan: Some("9d1f0a7c55e20b34".into()),
             mode: "work".into(),
             size: "quick".into(),

@@ -76,7 +76,7 @@ pub struct EstimateArguments {
     pub size: Budget,
     /// Report which tables fit into this memory, such as 64GB or 48GiB
     ///
-    /// And how much of tables like these it holds.
+    /// Also how much of tables like these it holds.
     #[arg(long, value_name = "SIZE", value_parser = memory::bytes_of)]
     pub memory: Option<u64>,
     /// Report how much memory tables like these of this size on disk need, such as 3TB

@@ -26,7 +26,7 @@ pub struct OlapLoadArguments {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Exit status: 0 all counts and answers checked are right · 3 a count or an answer is wrong"
+    after_help = "Exit status: 0 all counts and answers checked are correct · 3 a count or an answer is wrong"
 )]
 pub struct OlapCheckArguments {
     #[command(flatten)]

@@ -8,7 +8,7 @@ use crate::arguments::positional::Targets;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Backups and restored copies lie in new directories of --work-dir (default: the directory of the archive), and are removed. \
+    after_help = "Backups and restored copies are in new directories of --work-dir (default: the directory of the archive), and are removed. \
 --set takes the keys of [step.backup] by their names, such as work_seconds=5, point_in_time=true, max_mb_per_s=100 or processors=half \
 (docs/FORMAT.md)\n\n\
 Exit status: 0 every backup was restored and proven · 3 a backup failed, or its restored copy failed a proof"

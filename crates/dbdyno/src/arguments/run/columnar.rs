@@ -29,10 +29,10 @@ pub struct ColumnarRunArguments {
     pub levels: Vec<Level>,
     /// Degrees of parallelism within a session
     ///
-    /// Each is clamped to what the engine takes.
+    /// Each is limited to the engine's maximum.
     #[arg(long, value_name = "N,…", value_delimiter = ',', default_value = "1,2", value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub dop: Vec<u32>,
-    /// Concurrent clients, measured besides a single one
+    /// Concurrent clients, measured in addition to a single one
     #[arg(short, long, value_name = "N", default_value_t = 5)]
     pub clients: u32,
     /// Queries to run (default: all)

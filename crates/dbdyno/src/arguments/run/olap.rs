@@ -31,7 +31,7 @@ pub struct OlapRunArguments {
     pub clients: Option<u32>,
     /// Degrees of parallelism within a session, measured in turn
     ///
-    /// Each is clamped to what the engine takes. The default is the target's own.
+    /// Each is limited to the engine's maximum. The default is the target's own.
     #[arg(long, value_name = "N,…", value_delimiter = ',')]
     pub dop: Vec<u32>,
     /// Cancel a query after this time (default: 1h)

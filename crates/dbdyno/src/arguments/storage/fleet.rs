@@ -26,7 +26,7 @@ pub enum FleetVerb {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Exit status: 0 imported, or there already · 1 a file cannot be read, or the engine is not installed · 2 invalid input; the \
+    after_help = "Exit status: 0 imported, now or before · 1 a file cannot be read, or the engine is not installed · 2 invalid input; the \
 fleet is unchanged"
 )]
 pub struct FleetImport {
@@ -52,8 +52,8 @@ pub struct FleetReport {
     /// limits=US,US: the two times up to which I/Os are counted, in µs; buckets must end there (default: 120,1000)
     #[arg(long = "set", value_name = "KEY=VALUE", default_value = "limits=120,1000", hide_default_value = true, value_parser = limits)]
     pub limits: Limits,
-    /// The one measure that a shift is called by: `read` or `write`, with `.within` (share up to the first limit) or `.mean`.
-    /// Name it before you look at the figures
+    /// The measure that decides the call: `read` or `write`, with `.within` (share up to the first limit) or `.mean`. Choose it before
+    /// you see the results
     #[arg(long, value_name = "METRIC", default_value = "write.within", value_parser = primary)]
     pub primary: Measure,
     /// Random seed of the bootstrap over systems
@@ -90,7 +90,7 @@ pub struct FleetExport {
     /// File of the fleet
     #[arg(default_value = FLEET)]
     pub fleet: PathBuf,
-    /// File to write; an existing one is left as it is
+    /// File to write; an existing one is not overwritten
     #[arg(
         short,
         long,

@@ -21,15 +21,15 @@ pub enum LayoutVerb {
         #[arg(value_name = "NAME|FILE")]
         layout: String,
     },
-    /// Show the layouts that are built in and those that are made, or one of them
+    /// Show built-in layouts and those that were made, or one of them
     Show {
-        /// Layout that is made or built in, or a file
+        /// Built-in layout, one that was made, or a file
         #[arg(value_name = "NAME|FILE")]
         layout: Option<String>,
     },
     /// Remove a layout with everything on it
     Remove {
-        /// Layout that is made
+        /// Layout that was made
         name: String,
     },
 }

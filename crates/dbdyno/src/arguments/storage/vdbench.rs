@@ -19,7 +19,7 @@ use crate::event_outputs::WatchArguments;
 -l N            repeat the whole list N times, or for a time with s, m or h\n\
 -v, -j          data validation and journaling, with the letters of the original\n\
 NAME=VALUE      value of $NAME and !NAME in the files\n\
-+ PARAMETERS…   append to every rd= that stands on one line\n\n\
++ PARAMETERS…   append to every one-line rd=\n\n\
 Exit status: 0 done · 157 anything else"
 )]
 pub struct VdbenchArguments {

@@ -1,17 +1,17 @@
-//! Studies that stop once they are decided: their looks and sentences.
+//! Studies that stop once they are decided: their analyses and sentences.
 
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use archive::{PlannedLook, Run, Until};
+use archive::{PlannedAnalysis, Run, Until};
 use lab::study::Stopping;
+use stats::analyses::analyses;
 use stats::compare::{Band, Design};
 use stats::forecast::{self, Plan};
-use stats::looks::looks;
 use stats::multiple::confidence_of_each;
 use stats::ratio::fewest_pairs;
+use verdict::analyses::at_each_analysis;
 use verdict::compare::{CONFIDENCE, Options, Terms, compare};
-use verdict::looks::at_each_look;
 use verdict::metric::Metric;
 
 use crate::consent::Permission;
@@ -31,14 +31,14 @@ pub struct Known {
     pub studies: usize,
 }
 
-/// The looks of a study with this many pairs and primary metrics.
-fn planned(pairs: u32, metrics: usize) -> Vec<PlannedLook> {
-    let looks = looks(pairs as usize, confidence_of_each(CONFIDENCE, metrics));
-    let look = |look: &stats::looks::Look| PlannedLook {
-        pairs: look.pairs as u32,
-        spent: look.spent,
+/// The analyses of a study with this many pairs and primary metrics.
+fn planned(pairs: u32, metrics: usize) -> Vec<PlannedAnalysis> {
+    let analyses = analyses(pairs as usize, confidence_of_each(CONFIDENCE, metrics));
+    let analysis = |analysis: &stats::analyses::Analysis| PlannedAnalysis {
+        pairs: analysis.pairs as u32,
+        spent: analysis.spent,
     };
-    looks.iter().map(look).collect()
+    analyses.iter().map(analysis).collect()
 }
 
 /// A study that stops when an `effect` (a share) is found or excluded; an error if the band hides the effect.
@@ -62,7 +62,7 @@ pub fn until(
         band_pct: pct(band),
         primary: primary.to_vec(),
         within_s: within.map(|within| within.as_secs_f64()),
-        looks: planned(pairs, metrics),
+        analyses: planned(pairs, metrics),
         ..Until::default()
     })
 }
@@ -74,7 +74,7 @@ fn pct(share: f64) -> f64 {
 
 /// The least effects (shares) that all pairs of the study would find, by metric; the largest first.
 fn least(until: &Until, metrics: usize, known: &Known) -> Vec<(String, f64)> {
-    let confidences = at_each_look(until, confidence_of_each(CONFIDENCE, metrics));
+    let confidences = at_each_analysis(until, confidence_of_each(CONFIDENCE, metrics));
     let plan = Plan {
         design: Design::Paired,
         band: Band::of(until.band_pct / 100.0),
@@ -104,7 +104,7 @@ pub fn announce(
     let fewer = fewer.filter(|(_, fit)| *fit < until.pairs());
     let mut reachable = until.clone();
     if let Some((_, fit)) = fewer {
-        reachable.looks = planned(fit, metrics);
+        reachable.analyses = planned(fit, metrics);
     }
     let least = least(&reachable, metrics, known);
     for line in report::planned(&reachable, &least, known.studies).lines() {
@@ -132,7 +132,7 @@ pub fn announce(
     )
 }
 
-/// Decides when the study stops, and prints the result of each look.
+/// Decides when the study stops, and prints the result of each analysis.
 pub struct Watch<T: Fn(&str)> {
     begun: Instant,
     metrics: usize,
@@ -171,7 +171,7 @@ impl<T: Fn(&str)> Stopping for Watch<T> {
         self.begun.elapsed()
     }
 
-    fn looks(&self, pairs: u32) -> Vec<PlannedLook> {
+    fn analyses(&self, pairs: u32) -> Vec<PlannedAnalysis> {
         planned(pairs, self.metrics)
     }
 
@@ -181,7 +181,7 @@ impl<T: Fn(&str)> Stopping for Watch<T> {
         (self.tell)(&format!(
             "a pair takes {}: {}; {pairs} pairs take about {}",
             report::length(seconds),
-            report::looks_words(until),
+            report::analyses_words(until),
             report::length(seconds * f64::from(pairs))
         ));
         let fewest = fewest_pairs(confidence_of_each(CONFIDENCE, self.metrics));
@@ -198,7 +198,7 @@ impl<T: Fn(&str)> Stopping for Watch<T> {
         let Some(compared) = self.compared(a, b) else {
             return false;
         };
-        (self.tell)(&report::look(&compared));
+        (self.tell)(&report::analysis(&compared));
         compared.is_answered(self.until.effect_pct / 100.0)
     }
 }

@@ -34,7 +34,7 @@ fn plan(options: &BackupRunArguments) -> Result<Table> {
         ),
         ("warehouses", Some(number(options.warehouses))),
         ("users", several.then(|| number(options.clients))),
-        ("beside_per_s", options.rate.map(Value::from)),
+        ("during_per_s", options.rate.map(Value::from)),
         ("repository", repository.map(Value::from)),
     ]);
     Ok(table([

@@ -229,7 +229,7 @@ pub fn ask(
     });
     let otherwise = match fits {
         Some(size) => format!("choose --size {}, which fits", plan_text::word(*size)),
-        None => "no size fits; take a larger machine, or name a database on another one".to_owned(),
+        None => "no size fits; use a larger machine, or name a database on another one".to_owned(),
     };
     let (need, have) = match lacks {
         "memory" => (needs.memory_bytes.unwrap_or(0), here.memory_bytes),

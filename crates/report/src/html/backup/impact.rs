@@ -39,7 +39,7 @@ const QUANTITIES: [Quantity; 2] = [
 /// The charts, one line per backup with concurrent users; empty if no backup was long enough.
 pub fn figures(backups: &[(String, &Point)]) -> Vec<Figure> {
     let is_beside =
-        |point: &Point| point.valid() && point.figures.foreground_beside_per_s.is_some();
+        |point: &Point| point.valid() && point.figures.foreground_during_per_s.is_some();
     let mut drawn: Vec<&(String, &Point)> = Vec::new();
     for backup in backups.iter().filter(|(_, point)| is_beside(point)) {
         // The first repetition represents the others.

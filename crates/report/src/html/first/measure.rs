@@ -112,7 +112,7 @@ fn again<'a>(run: &Run) -> Option<Measure<'a>> {
             Reason::Unsteady(_) | Reason::Short(_) | Reason::Brief { .. } => "longer (--time)",
             Reason::Once { .. } => "three times (--repeat 3)",
             Reason::Apart { .. } => "more often (--repeat)",
-            Reason::Driver { .. } => "with the driver on a stronger machine",
+            Reason::Driver { .. } => "with the driver on a faster machine",
             Reason::ForeignSettings { .. } => "on your own server, or with its settings in the URL",
             _ => continue,
         };
@@ -258,7 +258,7 @@ impl Measure<'_> {
                 log_shares: Some(device),
                 ..
             } => format!(
-                "Put the WAL on a separate device: it shares {device} with the data (dbdyno study redo shows what that is worth)"
+                "Put the WAL on a separate device: it shares {device} with the data (dbdyno study redo measures the gain)"
             ),
             Self::Relieve { resource, .. } => relieve(*resource).to_owned(),
             Self::SpreadData { device, .. } => {
@@ -278,14 +278,14 @@ impl Measure<'_> {
                 invalid,
                 points,
                 test,
-            } => format!("{invalid} of {points} points are invalid, the first of them in {test}."),
+            } => format!("{invalid} of {points} points are invalid, the first in {test}."),
             Self::Resume {
                 measured, planned, ..
             } => {
                 format!("{measured} of {planned} points were measured.")
             }
             Self::MorePairs { undecided, primary } => format!(
-                "{undecided} of {} without a decision.",
+                "{undecided} of {} inconclusive.",
                 number::counted(*primary as u64, "primary metric"),
             ),
             Self::Relieve {
@@ -364,8 +364,8 @@ fn codes(tests: &[&str]) -> String {
 
 fn relieve(resource: Resource) -> &'static str {
     match resource {
-        Resource::Cpu => "Add CPU cores or take faster ones, or make the statements cheaper",
-        Resource::Device => "Take faster storage, or more memory so that less is read",
+        Resource::Cpu => "Add CPU cores, use faster ones, or make the statements cheaper",
+        Resource::Device => "Use faster storage, or add memory so that less is read",
         Resource::LogSync => {
             "Put the WAL on a device with faster syncs, or commit more work at once"
         }
@@ -373,15 +373,15 @@ fn relieve(resource: Resource) -> &'static str {
             "Find the rows that sessions wait for, and hold their locks for less time"
         }
         Resource::Latch => {
-            "Look at the top wait events: fewer sessions at once, or less contention in the server"
+            "Look at the top wait events: run fewer sessions, or reduce contention in the server"
         }
-        Resource::Memory => "Add memory, or let the database use less: the machine pages",
-        Resource::Network => "Take a faster network, or fewer round trips for a transaction",
+        Resource::Memory => "Add memory, or let the database use less: the machine is paging",
+        Resource::Network => "Use a faster network, or fewer round trips per transaction",
         Resource::Scheduling => {
-            "Run the driver on another machine than the server, or raise the work per round trip"
+            "Run the driver on a separate machine, or do more work per round trip"
         }
         Resource::Driver => {
-            "Take a stronger machine for the driver: the platform was not at its limit"
+            "Use a faster machine for the driver: the platform was not at its limit"
         }
         Resource::OtherWait | Resource::Several => "Look at the top wait events of these tests",
         Resource::None | Resource::Unknown => "Look at the wait events",

@@ -1,6 +1,6 @@
 //! Simulated benchmarks whose true ratio is known: noise of several kinds, measured in several orders.
 
-pub mod looks;
+pub mod analyses;
 
 use stats::drift::is_at_rest;
 use stats::random::Random;

@@ -60,7 +60,7 @@ impl PointContext<'_> {
     pub fn note_degree(&self, point: &mut Point) {
         let target = self.target();
         let requested: Vec<u32> = self.requested_degrees().collect();
-        point.work.threads_asked = requested.first().copied();
+        point.work.threads_requested = requested.first().copied();
         if requested
             .iter()
             .any(|requested| *requested != self.key.threads)
@@ -68,12 +68,9 @@ impl PointContext<'_> {
             point
                 .notes
                 .push(match target.lacks(Feature::ParallelStatement) {
-                    Some(why) => Remark::ThreadsLacking {
-                        asked: requested,
-                        why,
-                    },
+                    Some(why) => Remark::ThreadsLacking { requested, why },
                     None => Remark::ThreadsAtMost {
-                        asked: requested,
+                        requested,
                         threads_max: target.first().threads_max(),
                     },
                 });
@@ -84,14 +81,14 @@ impl PointContext<'_> {
     pub fn note_plan(&self, work: &Work, query: &Query, point: &mut Point) -> crate::Result<()> {
         match work.plan(query.number)? {
             Ok(plan) => point.work.plan = plan.map(|text| fingerprint(&[&text])),
-            Err(why) => point.notes.push(Remark::PlanUntold { why }),
+            Err(why) => point.notes.push(Remark::PlanUnknown { why }),
         }
         if self.olap.dop.is_empty() {
             return Ok(());
         }
         match work.workers(query.number)? {
             Ok(workers) => point.figures.workers = workers.map(f64::from),
-            Err(why) => point.notes.push(Remark::WorkersUntold { why }),
+            Err(why) => point.notes.push(Remark::WorkersUnknown { why }),
         }
         match point.figures.workers {
             Some(0.0) => point.notes.push(Remark::Serial),

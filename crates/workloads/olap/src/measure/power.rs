@@ -111,7 +111,7 @@ fn all_valid(parts: &[Point], expected: usize) -> Result<(), Remark> {
     if !invalid.is_empty() {
         return Err(Remark::PartsInvalid {
             invalid,
-            asked: expected as u64,
+            requested: expected as u64,
         });
     }
     if parts.len() == expected {
@@ -119,7 +119,7 @@ fn all_valid(parts: &[Point], expected: usize) -> Result<(), Remark> {
     } else {
         Err(Remark::PartsMissing {
             measured: parts.len() as u64,
-            asked: expected as u64,
+            requested: expected as u64,
         })
     }
 }

@@ -87,7 +87,7 @@ impl Refreshes {
             Some(_) => Rows::Refreshed,
             None => Rows::Changing,
         };
-        Ok((!is_in).then_some(Remark::RefreshedAnew))
+        Ok((!is_in).then_some(Remark::RefreshRepeated))
     }
 
     /// Restores the loaded rows and checks all answers once per target of a step, because later answers cannot be

@@ -131,7 +131,7 @@ impl<'a> Sizing<'a> {
             return;
         };
         let _ = match (needed.left_of(all), needed.short_of(all)) {
-            (0, 0) => writeln!(text, "Of {all} cores none may be taken out."),
+            (0, 0) => writeln!(text, "Of {all} cores none can be removed."),
             (0, short) => writeln!(
                 text,
                 "{all} cores are {short} too few: at least {} are needed.",
@@ -139,7 +139,7 @@ impl<'a> Sizing<'a> {
             ),
             (out, _) => writeln!(
                 text,
-                "Of {all} cores, {out} may be taken out, unless other work needs them."
+                "Of {all} cores, {out} can be removed, unless other work needs them."
             ),
         };
         let _ = writeln!(text, "{}", report::CORES_BEFORE_CLOCK);

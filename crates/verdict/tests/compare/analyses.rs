@@ -1,20 +1,20 @@
 //! Studies with interim analyses are judged by the interval of the one at which they stopped.
 
-use archive::{Ended, PlannedLook, Run, Until};
+use archive::{Ended, PlannedAnalysis, Run, Until};
 use stats::compare::{Band, Verdict};
 use verdict::compare::{Comparison, Options, Terms, compare, json};
 
 use super::study;
 
 /// The two sides of a study of ten pairs, planned with analyses after 7, 10 and 14, of which `taken` were made.
-fn looked_at(rate_b: f64, taken: u32, ended: Option<Ended>) -> (Run, Run) {
+fn with_analyses(rate_b: f64, taken: u32, ended: Option<Ended>) -> (Run, Run) {
     let (mut a, mut b) = study(rate_b);
-    let look = |(pairs, spent)| PlannedLook { pairs, spent };
+    let analysis = |(pairs, spent)| PlannedAnalysis { pairs, spent };
     for run in [&mut a, &mut b] {
         run.study.as_mut().unwrap().until = Some(Until {
             effect_pct: 3.0,
             band_pct: 2.0,
-            looks: [(7, 0.48), (10, 0.64), (14, 1.0)].map(look).to_vec(),
+            analyses: [(7, 0.48), (10, 0.64), (14, 1.0)].map(analysis).to_vec(),
             taken,
             ended,
             ..Until::default()
@@ -36,12 +36,17 @@ fn judged(a: &Run, b: &Run, band: f64) -> Comparison {
 }
 
 #[test]
-fn the_interval_allows_for_all_looks() {
-    let (a, b) = looked_at(1050.0, 2, Some(Ended::Answered));
+fn the_interval_allows_for_all_analyses() {
+    let (a, b) = with_analyses(1050.0, 2, Some(Ended::Answered));
     let found = judged(&a, &b, 0.02);
-    let looks = found.looks.unwrap();
+    let analyses = found.analyses.unwrap();
     assert_eq!(
-        (looks.taken, looks.planned, looks.pairs, looks.pairs_max),
+        (
+            analyses.taken,
+            analyses.planned,
+            analyses.pairs,
+            analyses.pairs_max
+        ),
         (2, 3, 10, 14)
     );
     assert!(found.cautions.is_empty(), "{:?}", found.cautions);
@@ -68,19 +73,19 @@ fn the_interval_allows_for_all_looks() {
         let ratio = found.rows[0].result.ratio.unwrap();
         ratio.high / ratio.low
     };
-    assert!(naive.looks.is_none() && naive.confidence == 0.95);
+    assert!(naive.analyses.is_none() && naive.confidence == 0.95);
     assert!(
         width(&naive) < width(&found),
         "{} {}",
         width(&naive),
         width(&found)
     );
-    assert!(json(&naive, &[], &[])["looks"].is_null());
+    assert!(json(&naive, &[], &[])["analyses"].is_null());
 }
 
 #[test]
 fn an_effect_that_is_excluded_answers_without_a_verdict() {
-    let (a, b) = looked_at(1000.0, 2, Some(Ended::Answered));
+    let (a, b) = with_analyses(1000.0, 2, Some(Ended::Answered));
     let found = judged(&a, &b, 0.0);
     let row = &found.rows[0];
     assert_eq!(row.result.verdict, Verdict::Inconclusive);
@@ -89,7 +94,7 @@ fn an_effect_that_is_excluded_answers_without_a_verdict() {
         !row.excludes(0.0005) && !found.is_answered(0.0005),
         "{row:?}"
     );
-    let message = &json(&found, &[], &[])["looks"];
+    let message = &json(&found, &[], &[])["analyses"];
     assert_eq!(message["ended"], "answered");
     assert_eq!(message["answered"], true);
     assert_eq!(message["effect_pct"], 3.0);
@@ -98,7 +103,7 @@ fn an_effect_that_is_excluded_answers_without_a_verdict() {
 /// Pairs after the last analysis have not spent any error rate.
 #[test]
 fn a_study_between_two_looks_counts_to_the_last_one() {
-    let (a, b) = looked_at(1050.0, 1, None);
+    let (a, b) = with_analyses(1050.0, 1, None);
     let found = judged(&a, &b, 0.02);
     assert_eq!((found.repetitions, found.rows[0].a.len()), ((7, 7), 7));
     let said = |what: &str| found.cautions.iter().any(|caution| caution.contains(what));
@@ -107,7 +112,7 @@ fn a_study_between_two_looks_counts_to_the_last_one() {
         "{:?}",
         found.cautions
     );
-    let (a, b) = looked_at(1050.0, 0, None);
+    let (a, b) = with_analyses(1050.0, 0, None);
     let found = judged(&a, &b, 0.02);
     assert!(
         found
@@ -126,8 +131,8 @@ fn a_study_between_two_looks_counts_to_the_last_one() {
 
 #[test]
 fn looks_belong_to_both_sides() {
-    let (a, mut b) = looked_at(1050.0, 1, None);
+    let (a, mut b) = with_analyses(1050.0, 1, None);
     b.study.as_mut().unwrap().name = "other".into();
     let found = judged(&a, &b, 0.02);
-    assert_eq!((found.looks, found.repetitions), (None, (10, 10)));
+    assert_eq!((found.analyses, found.repetitions), (None, (10, 10)));
 }

@@ -1,17 +1,17 @@
 use super::{Noise, Order, measure};
 use stats::Interval;
+use stats::analyses::{Analysis, confidences};
 use stats::compare::{Band, Direction, Verdict, judge};
-use stats::looks::{Look, confidences};
 use stats::multiple::confidence_of_each;
 use stats::random::Random;
 use stats::ratio::paired;
 
 pub type Sides = [Vec<f64>; 2];
 
-/// Pairs and confidence of each look, for one of `metrics` primary metrics.
-pub fn planned(looks: &[Look], metrics: usize) -> Vec<(usize, f64)> {
-    let pairs = looks.iter().map(|look| look.pairs);
-    let confidences = confidences(looks, confidence_of_each(0.95, metrics));
+/// Pairs and confidence of each analysis, for one of `metrics` primary metrics.
+pub fn planned(analyses: &[Analysis], metrics: usize) -> Vec<(usize, f64)> {
+    let pairs = analyses.iter().map(|analysis| analysis.pairs);
+    let confidences = confidences(analyses, confidence_of_each(0.95, metrics));
     pairs.zip(confidences).collect()
 }
 

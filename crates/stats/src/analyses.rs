@@ -1,7 +1,7 @@
-//! Interim looks at a study: planned in advance, with intervals that hold together at all of them.
+//! Interim analyses at a study: planned in advance, with intervals that hold together at all of them.
 //!
 //! A study that is stopped at the first verdict finds a difference in the end even if there is none: at 95 % each,
-//! ten looks are wrong in 19 % of studies. The intervals here are wider by as much as it takes: each look spends a
+//! ten analyses are wrong in 19 % of studies. The intervals here are wider by as much as it takes: each analysis spends a
 //! part of the error, and all of them together spend 5 %. They are repeated confidence intervals (Jennison & Turnbull
 //! 1989): the chance that *any* of them misses the truth is at most the error spent, so they hold whatever the reason
 //! to stop.
@@ -11,9 +11,9 @@ use std::f64::consts::{E, PI};
 use crate::distribution::{normal_cdf, normal_quantile};
 use crate::ratio::signed_rank_depth;
 
-/// Most looks of a plan: each costs a little of the last one's precision.
+/// Most analyses of a plan: each costs a little of the last one's precision.
 pub const LOOKS_MAX: usize = 8;
-/// Growth of the number of pairs from look to look: while the necessary number is unknown, the last wait is in
+/// Growth of the number of pairs from analysis to analysis: while the necessary number is unknown, the last wait is in
 /// proportion to the pairs that are measured anyway.
 const GROWTH: f64 = 1.5;
 const GRID: usize = 201;
@@ -21,26 +21,26 @@ const GRID: usize = 201;
 const FARTHEST: f64 = 10.0;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Look {
+pub struct Analysis {
     pub pairs: usize,
-    /// Share of the error that this look and those before may spend; 1 at the last one.
+    /// Share of the error that this analysis and those before may spend; 1 at the last one.
     pub spent: f64,
 }
 
-/// The looks of a study of at most `pairs_max` pairs, whose intervals hold together with `confidence`.
+/// The analyses of a study of at most `pairs_max` pairs, whose intervals hold together with `confidence`.
 ///
-/// Formula: the first look is at the fewest pairs that can give an interval with what may be spent then; the others follow in
+/// Formula: the first analysis is at the fewest pairs that can give an interval with what may be spent then; the others follow in
 /// equal proportions, about half as many pairs again from one to the next, to `pairs_max`: [`LOOKS_MAX`] at most. Spent is
-/// ln(1 + (e − 1)·t), t the information of the pairs ([`information`]) as a share of the last look's. Source: Lan & DeMets 1983,
-/// the function of Pocock's kind. Limits: too few pairs for any look leave the last one alone. Golden: 40 pairs at 95 % are
+/// ln(1 + (e − 1)·t), t the information of the pairs ([`information`]) as a share of the last analysis's. Source: Lan & DeMets 1983,
+/// the function of Pocock's kind. Limits: too few pairs for any analysis leave the last one alone. Golden: 40 pairs at 95 % are
 /// looked at after 8, 12, 18, 27 and 40.
-pub fn looks(pairs_max: usize, confidence: f64) -> Vec<Look> {
+pub fn analyses(pairs_max: usize, confidence: f64) -> Vec<Analysis> {
     let all = information(pairs_max);
     let spent = |pairs: usize| ((E - 1.0) * information(pairs) / all).ln_1p();
     let gives_interval = |pairs: &usize| {
         signed_rank_depth(*pairs, (1.0 - confidence) / 2.0 * spent(*pairs)).is_some()
     };
-    let last = Look {
+    let last = Analysis {
         pairs: pairs_max,
         spent: 1.0,
     };
@@ -51,12 +51,12 @@ pub fn looks(pairs_max: usize, confidence: f64) -> Vec<Look> {
     let steps = (times.ln() / GROWTH.ln())
         .round()
         .clamp(1.0, LOOKS_MAX as f64 - 1.0);
-    let mut planned: Vec<Look> = Vec::new();
+    let mut planned: Vec<Analysis> = Vec::new();
     for step in 0..steps as usize {
         let pairs = (first as f64 * times.powf(step as f64 / steps)).round() as usize;
         let is_new = planned.last().is_none_or(|before| before.pairs < pairs);
         if is_new && pairs < pairs_max {
-            planned.push(Look {
+            planned.push(Analysis {
                 pairs,
                 spent: spent(pairs),
             });
@@ -76,16 +76,19 @@ pub fn information(pairs: usize) -> f64 {
     n * (2.0 * n + 1.0) / (n + 1.0)
 }
 
-/// The confidence that the interval of each look must have, taken alone, for all of them to hold together with `confidence`.
+/// The confidence that the interval of each analysis must have, taken alone, for all of them to hold together with `confidence`.
 ///
 /// Formula: 2Φ(z) − 1 with the two-sided boundaries z of [`boundaries`]. Source: Lan & DeMets 1983; exact tests with these levels:
-/// "significance level approach", Pocock 1977. Limits: the dependence of the looks is that of independent differences; what
-/// signed ranks cannot spend because they are discrete stays unspent. Golden: one look at 95 % has 95 %.
-pub fn confidences(looks: &[Look], confidence: f64) -> Vec<f64> {
-    let information: Vec<f64> = looks.iter().map(|look| information(look.pairs)).collect();
-    let spent: Vec<f64> = looks
+/// "significance level approach", Pocock 1977. Limits: the dependence of the analyses is that of independent differences; what
+/// signed ranks cannot spend because they are discrete stays unspent. Golden: one analysis at 95 % has 95 %.
+pub fn confidences(analyses: &[Analysis], confidence: f64) -> Vec<f64> {
+    let information: Vec<f64> = analyses
         .iter()
-        .map(|look| look.spent * (1.0 - confidence))
+        .map(|analysis| information(analysis.pairs))
+        .collect();
+    let spent: Vec<f64> = analyses
+        .iter()
+        .map(|analysis| analysis.spent * (1.0 - confidence))
         .collect();
     let boundaries = boundaries(&information, &spent);
     boundaries
@@ -94,11 +97,11 @@ pub fn confidences(looks: &[Look], confidence: f64) -> Vec<f64> {
         .collect()
 }
 
-/// Two-sided boundaries, in standard deviations, that a Brownian motion crosses by each look with the chance `spent`.
+/// Two-sided boundaries, in standard deviations, that a Brownian motion crosses by each analysis with the chance `spent`.
 ///
-/// Method: the density of the motion within the boundaries so far is carried from look to look by Simpson's rule, and the next
+/// Method: the density of the motion within the boundaries so far is carried from analysis to analysis by Simpson's rule, and the next
 /// boundary found by bisection. Source: Armitage, McPherson & Rowe 1969; Lan & DeMets 1983. Limits: `information` and `spent` must
-/// rise; error below 1e-4. Golden: five equal looks that spend 4 − 4Φ(2.2414/√t) have 4.877, 3.357, 2.680, 2.290, 2.031.
+/// rise; error below 1e-4. Golden: five equal analyses that spend 4 − 4Φ(2.2414/√t) have 4.877, 3.357, 2.680, 2.290, 2.031.
 pub fn boundaries(information: &[f64], spent: &[f64]) -> Vec<f64> {
     let mut found: Vec<f64> = Vec::new();
     let mut inside: Option<Inside> = None;
@@ -195,7 +198,7 @@ mod tests {
         assert!(is_close, "{found:?} {golden:?}");
     }
 
-    /// Published: R's `ldbounds`, five equal looks, two-sided 5 %.
+    /// Published: R's `ldbounds`, five equal analyses, two-sided 5 %.
     #[test]
     fn golden_boundaries() {
         let equal: Vec<f64> = (1..=5).map(|k| f64::from(k) / 5.0).collect();
@@ -218,40 +221,43 @@ mod tests {
     #[test]
     fn golden_plans() {
         let pairs = |n: usize, confidence: f64| -> Vec<usize> {
-            looks(n, confidence).iter().map(|look| look.pairs).collect()
+            analyses(n, confidence)
+                .iter()
+                .map(|analysis| analysis.pairs)
+                .collect()
         };
         assert_eq!(pairs(40, 0.95), [8, 12, 18, 27, 40]);
         assert_eq!(pairs(100, 0.95), [9, 13, 20, 30, 45, 67, 100]);
         assert_eq!(pairs(1000, 0.95).len(), LOOKS_MAX);
         // Several metrics together need more pairs for the first interval.
         assert_eq!(pairs(20, confidence_of_each(0.95, 4)), [9, 13, 20]);
-        // Too few for a look before the last.
+        // Too few for an analysis before the last.
         assert_eq!(
             (pairs(6, 0.95), pairs(3, 0.95), pairs(0, 0.95)),
             (vec![6], vec![3], vec![0])
         );
-        let of_20 = confidences(&looks(20, 0.95), 0.95);
+        let of_20 = confidences(&analyses(20, 0.95), 0.95);
         close(&of_20, &[0.977206, 0.984678, 0.983151, 0.979799], 1e-5);
-        close(&confidences(&looks(6, 0.95), 0.95), &[0.95], 1e-12);
+        close(&confidences(&analyses(6, 0.95), 0.95), &[0.95], 1e-12);
     }
 
-    /// Every look of every plan has an interval, and no look takes what another one needs.
+    /// Every analysis of every plan has an interval, and no analysis takes what another one needs.
     #[test]
     fn planned_looks_give_intervals() {
         for confidence in [0.95, 0.9875, 0.998] {
             for pairs in 12..60 {
-                let planned = looks(pairs, confidence);
+                let planned = analyses(pairs, confidence);
                 assert!(
                     planned
                         .windows(2)
                         .all(|two| two[0].pairs < two[1].pairs && two[0].spent < two[1].spent)
                 );
-                for (look, alone) in planned.iter().zip(confidences(&planned, confidence)) {
-                    assert!(alone >= confidence - 1e-9, "{pairs} {look:?} {alone}");
-                    let depth = signed_rank_depth(look.pairs, (1.0 - alone) / 2.0);
+                for (analysis, alone) in planned.iter().zip(confidences(&planned, confidence)) {
+                    assert!(alone >= confidence - 1e-9, "{pairs} {analysis:?} {alone}");
+                    let depth = signed_rank_depth(analysis.pairs, (1.0 - alone) / 2.0);
                     assert!(
                         depth.is_some(),
-                        "{pairs} at {confidence}: {look:?} at {alone}"
+                        "{pairs} at {confidence}: {analysis:?} at {alone}"
                     );
                 }
             }

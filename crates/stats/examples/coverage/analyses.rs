@@ -1,13 +1,13 @@
-//! Studies with interim looks: false verdicts, coverage, and the number of pairs that they take.
+//! Studies with interim analyses: false verdicts, coverage, and the number of pairs that they take.
 
+use stats::analyses::{Analysis, analyses, information};
 use stats::compare::{Band, Design, Direction, Verdict, judge};
 use stats::distribution::{normal_cdf, normal_quantile};
 use stats::forecast::{Plan, repetitions};
-use stats::looks::{Look, information, looks};
 use stats::multiple::confidence_of_each;
 use stats::random::Random;
 
-use crate::noise::looks::{Sides, any_misses, metrics, planned, stopped};
+use crate::noise::analyses::{Sides, any_misses, metrics, planned, stopped};
 use crate::noise::{NOISES, Noise, Order, measure};
 use crate::slices::{Instances, study};
 
@@ -62,7 +62,7 @@ fn share(trials: u32, seed: u64, mut holds: impl FnMut(&mut Random) -> bool) -> 
     format!("{:.1}", 100.0 * hits as f64 / f64::from(trials))
 }
 
-pub fn looked_at(trials: u32) {
+pub fn with_analyses(trials: u32) {
     errors(trials);
     families(trials);
     final_coverage(trials);
@@ -71,16 +71,19 @@ pub fn looked_at(trials: u32) {
 
 fn errors(trials: u32) {
     println!(
-        "\nStudies with looks: any of the intervals misses the truth, in %; without the plan, 95 % at each look\n"
+        "\nStudies with analyses: any of the intervals misses the truth, in %; without the plan, 95 % at each analysis\n"
     );
     println!(
         "| noise | 20 pairs at most | 100 | without the plan: 20 | 100 |\n|---|---|---|---|---|"
     );
     for scatter in Scatter::all() {
         let cells = [20, 100].map(|pairs| {
-            let looks = looks(pairs, 0.95);
-            let plan = planned(&looks, 1);
-            let naive: Vec<(usize, f64)> = looks.iter().map(|look| (look.pairs, 0.95)).collect();
+            let analyses = analyses(pairs, 0.95);
+            let plan = planned(&analyses, 1);
+            let naive: Vec<(usize, f64)> = analyses
+                .iter()
+                .map(|analysis| (analysis.pairs, 0.95))
+                .collect();
             [plan, naive].map(|plan| {
                 share(trials, 11, |random| {
                     any_misses(&scatter.pairs(pairs, 0.03, 1.0, random), &plan, 1.0)
@@ -99,7 +102,7 @@ fn families(trials: u32) {
     println!("| noise | 1 | 2 | 4 | 8 |\n|---|---|---|---|---|");
     for kind in NOISES {
         let cells = [1, 2, 4, 8].map(|count| {
-            let plan = planned(&looks(40, confidence_of_each(0.95, count)), count);
+            let plan = planned(&analyses(40, confidence_of_each(0.95, count)), count);
             share(trials, 12, |random| {
                 let all = metrics(kind, count, 40, random);
                 all.iter().any(|sides| any_misses(sides, &plan, 1.0))
@@ -116,7 +119,7 @@ fn final_coverage(trials: u32) {
     );
     println!("| noise | truth 1 | 1.01 | 1.03 | 1.05 |\n|---|---|---|---|---|");
     for scatter in Scatter::all() {
-        let plan = planned(&looks(100, 0.95), 1);
+        let plan = planned(&analyses(100, 0.95), 1);
         let cells = [1.0, 1.01, 1.03, 1.05].map(|truth| {
             let mut off = 0.0;
             let held = share(trials, 13, |random| {
@@ -133,18 +136,18 @@ fn final_coverage(trials: u32) {
     }
 }
 
-/// The same looks with a spending function of O'Brien and Fleming's kind.
-fn fleming(looks: &[Look]) -> Vec<Look> {
-    let all = information(looks.last().map_or(0, |look| look.pairs));
-    let spent = |look: &Look| {
-        let t = information(look.pairs) / all;
+/// The same analyses with a spending function of O'Brien and Fleming's kind.
+fn fleming(analyses: &[Analysis]) -> Vec<Analysis> {
+    let all = information(analyses.last().map_or(0, |analysis| analysis.pairs));
+    let spent = |analysis: &Analysis| {
+        let t = information(analysis.pairs) / all;
         4.0 * normal_cdf(-normal_quantile(0.9875) / t.sqrt()) / 0.05
     };
-    let spends = |look: &Look| Look {
-        spent: spent(look),
-        ..*look
+    let spends = |analysis: &Analysis| Analysis {
+        spent: spent(analysis),
+        ..*analysis
     };
-    looks.iter().map(spends).collect()
+    analyses.iter().map(spends).collect()
 }
 
 /// Number of pairs, compared with a study of fixed size whose scatter is known beforehand.
@@ -160,12 +163,12 @@ fn lengths(trials: u32) {
         for sd in [0.01, 0.02, 0.04] {
             for truth in [1.03, 1.0] {
                 let fixed = fixed(band, sd, truth);
-                let plans = [20, 40, 100, 200].map(|pairs| looks(pairs, 0.95));
+                let plans = [20, 40, 100, 200].map(|pairs| analyses(pairs, 0.95));
                 let other = fleming(&plans[2]);
                 let cells: Vec<String> = plans
                     .iter()
                     .chain([&other])
-                    .map(|looks| length(looks, band, sd, truth, trials))
+                    .map(|analyses| length(analyses, band, sd, truth, trials))
                     .collect();
                 println!(
                     "| {} % | {} % | {truth} | {fixed} | {} |",
@@ -190,9 +193,9 @@ fn fixed(band: f64, sd_log: f64, truth: f64) -> String {
     pairs.map_or_else(|| "> 1000".to_owned(), |pairs| pairs.to_string())
 }
 
-fn length(looks: &[Look], band: f64, sd: f64, truth: f64, trials: u32) -> String {
-    let most = looks.last().map_or(0, |look| look.pairs);
-    let (plan, mut pairs) = (planned(looks, 1), 0);
+fn length(analyses: &[Analysis], band: f64, sd: f64, truth: f64, trials: u32) -> String {
+    let most = analyses.last().map_or(0, |analysis| analysis.pairs);
+    let (plan, mut pairs) = (planned(analyses, 1), 0);
     let found = share(trials, 14, |random| {
         let sides = measure(
             Noise::Normal,

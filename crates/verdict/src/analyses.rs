@@ -3,13 +3,13 @@
 use std::borrow::Cow;
 
 use archive::{Ended, Run, Until};
-use stats::looks::{Look, confidences};
+use stats::analyses::{Analysis, confidences};
 use stats::multiple::confidence_of_each;
 
 use crate::outcome::CONFIDENCE;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Looks {
+pub struct Analyses {
     /// Effect, as a share, that had to be found or excluded.
     pub effect: f64,
     pub taken: usize,
@@ -19,14 +19,14 @@ pub struct Looks {
     pub ended: Option<Ended>,
 }
 
-pub fn looks(a: &Run, b: &Run) -> Option<Looks> {
+pub fn analyses(a: &Run, b: &Run) -> Option<Analyses> {
     let until = until(a, b)?;
-    Some(Looks {
+    Some(Analyses {
         effect: until.effect_pct / 100.0,
         taken: until.taken as usize,
-        planned: until.looks.len(),
+        planned: until.analyses.len(),
         pairs: until.pairs_seen(),
-        pairs_max: until.looks.last()?.pairs,
+        pairs_max: until.analyses.last()?.pairs,
         ended: until.ended,
     })
 }
@@ -42,7 +42,7 @@ fn until<'r>(a: &'r Run, b: &Run) -> Option<&'r Until> {
 pub fn confidence(a: &Run, b: &Run, metrics: usize) -> f64 {
     let of_each = confidence_of_each(CONFIDENCE, metrics);
     match until(a, b) {
-        Some(until) => at_each_look(until, of_each)
+        Some(until) => at_each_analysis(until, of_each)
             .get((until.taken as usize).saturating_sub(1))
             .copied()
             .unwrap_or(of_each),
@@ -53,17 +53,17 @@ pub fn confidence(a: &Run, b: &Run, metrics: usize) -> f64 {
 /// Pairs at the last planned analysis, and the confidence of the interval of each of `metrics` there.
 pub(crate) fn at_end(a: &Run, b: &Run, metrics: usize) -> Option<(usize, f64)> {
     let until = until(a, b)?;
-    let confidence = at_each_look(until, confidence_of_each(CONFIDENCE, metrics));
-    Some((until.looks.last()?.pairs as usize, *confidence.last()?))
+    let confidence = at_each_analysis(until, confidence_of_each(CONFIDENCE, metrics));
+    Some((until.analyses.last()?.pairs as usize, *confidence.last()?))
 }
 
 /// Confidence of the interval at each analysis, so that all hold simultaneously with `confidence`.
-pub fn at_each_look(until: &Until, confidence: f64) -> Vec<f64> {
-    let looks = until.looks.iter().map(|look| Look {
-        pairs: look.pairs as usize,
-        spent: look.spent,
+pub fn at_each_analysis(until: &Until, confidence: f64) -> Vec<f64> {
+    let analyses = until.analyses.iter().map(|analysis| Analysis {
+        pairs: analysis.pairs as usize,
+        spent: analysis.spent,
     });
-    confidences(&looks.collect::<Vec<_>>(), confidence)
+    confidences(&analyses.collect::<Vec<_>>(), confidence)
 }
 
 /// Both runs up to the last analysis: later pairs have not spent any error rate.

@@ -1,9 +1,9 @@
-//! Studies with interim looks on simulated benchmarks. EVIDENCE quotes the longer study, `examples/coverage`.
+//! Studies with interim analyses on simulated benchmarks. EVIDENCE quotes the longer study, `examples/coverage`.
 
-use crate::noise::looks::{any_misses, metrics, planned, stopped};
+use crate::noise::analyses::{any_misses, metrics, planned, stopped};
 use crate::noise::{NOISES, Noise, Order, measure};
+use stats::analyses::analyses;
 use stats::compare::{Band, Direction, Verdict, judge};
-use stats::looks::looks;
 use stats::multiple::confidence_of_each;
 use stats::random::Random;
 
@@ -19,8 +19,8 @@ fn share(seed: u64, mut holds: impl FnMut(&mut Random) -> bool) -> f64 {
 
 /// How often any interval of any of `count` metrics misses the truth by the last of 20 pairs.
 fn errors(kind: Noise, count: usize, looks_at_95: bool) -> f64 {
-    let looks = looks(20, confidence_of_each(0.95, count));
-    let mut plan = planned(&looks, count);
+    let analyses = analyses(20, confidence_of_each(0.95, count));
+    let mut plan = planned(&analyses, count);
     if looks_at_95 {
         plan.iter_mut()
             .for_each(|(_, confidence)| *confidence = 0.95);
@@ -39,14 +39,14 @@ fn looks_that_were_planned_keep_the_error() {
             assert!(found <= 0.05 + SLACK, "{kind:?}, {count} metrics: {found}");
         }
     }
-    // This is why looks are planned.
+    // This is why analyses are planned.
     let unplanned = errors(Noise::Normal, 1, true);
     assert!(unplanned > 0.1, "{unplanned}");
 }
 
 /// (Mean number of pairs, share that finds *better*, share of final intervals that hold the truth) of studies until 3 %.
 fn study(pairs_max: usize, sd: f64, truth: f64) -> [f64; 3] {
-    let plan = planned(&looks(pairs_max, 0.95), 1);
+    let plan = planned(&analyses(pairs_max, 0.95), 1);
     let (mut pairs, mut held) = (0, 0);
     let found = share(22, |random| {
         let sides = measure(

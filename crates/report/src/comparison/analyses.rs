@@ -1,15 +1,15 @@
-//! Interim analyses of a study: the text before it, after each look, and at its end.
+//! Interim analyses of a study: the text before it, after each analysis, and at its end.
 
 use archive::{Ended, Until};
+use verdict::analyses::Analyses;
 use verdict::compare::{Comparison, Row, verdict_word as word};
-use verdict::looks::Looks;
 
 use crate::number::percent;
 use crate::terminal::clean;
 
 const NAMED_MAX: usize = 5;
 
-/// Introduction to a study that stops once it is decided: its looks, and the effects that it can find. `least`: the least effects (shares)
+/// Introduction to a study that stops once it is decided: its analyses, and the effects that it can find. `least`: the least effects (shares)
 /// that all its pairs would find, by metric, from the scatter of this many earlier studies.
 pub fn planned(until: &Until, least: &[(String, f64)], studies: usize) -> String {
     let effect = effect_words(until.effect_pct / 100.0);
@@ -21,7 +21,11 @@ pub fn planned(until: &Until, least: &[(String, f64)], studies: usize) -> String
     let within = until
         .within_s
         .map(|s| format!("; no new pair after {}", length(s)));
-    out += &format!("  {}{}\n", looks_words(until), within.unwrap_or_default());
+    out += &format!(
+        "  {}{}\n",
+        analyses_words(until),
+        within.unwrap_or_default()
+    );
     if least.is_empty() {
         out += "  (no earlier study of this plan: the first analysis shows which effect these pairs find)\n";
         return out;
@@ -45,11 +49,11 @@ pub fn planned(until: &Until, least: &[(String, f64)], studies: usize) -> String
 }
 
 /// "interim analyses after 8, 12 and 20 pairs, whose intervals hold together".
-pub fn looks_words(until: &Until) -> String {
+pub fn analyses_words(until: &Until) -> String {
     let pairs: Vec<String> = until
-        .looks
+        .analyses
         .iter()
-        .map(|look| look.pairs.to_string())
+        .map(|analysis| analysis.pairs.to_string())
         .collect();
     match pairs.as_slice() {
         [] => "no analysis".to_owned(),
@@ -76,41 +80,42 @@ pub fn length(seconds: f64) -> String {
     }
 }
 
-/// Result of a look: the number of decided metrics, and the needs of the others.
-pub fn look(compared: &Comparison) -> String {
-    let Some(looks) = &compared.looks else {
+/// Result of an analysis: the number of decided metrics, and the needs of the others.
+pub fn analysis(compared: &Comparison) -> String {
+    let Some(analyses) = &compared.analyses else {
         return String::new();
     };
     let rows: Vec<&Row> = compared.primary().collect();
-    let (done, open): (Vec<&Row>, Vec<&Row>) =
-        rows.iter().partition(|row| row.is_answered(looks.effect));
+    let (done, open): (Vec<&Row>, Vec<&Row>) = rows
+        .iter()
+        .partition(|row| row.is_answered(analyses.effect));
     let mut out = format!(
         "analysis {} of {}, after {} pairs: {} of {} primary metrics answered\n",
-        looks.taken,
-        looks.planned,
-        looks.pairs,
+        analyses.taken,
+        analyses.planned,
+        analyses.pairs,
         done.len(),
         rows.len()
     );
     for row in done.iter().chain(&open).take(NAMED_MAX) {
-        out += &format!("  {}\n", of_metric(row, looks));
+        out += &format!("  {}\n", of_metric(row, analyses));
     }
     out
 }
 
-fn of_metric(row: &Row, looks: &Looks) -> String {
+fn of_metric(row: &Row, analyses: &Analyses) -> String {
     let name = clean(&row.metric.to_string());
     let Some(ratio) = &row.result.ratio else {
         return format!("{name}: no interval");
     };
     let interval = format!("{name}: {:.3} … {:.3}", ratio.low, ratio.high);
-    if row.is_answered(looks.effect) {
-        return format!("{interval}, {}", answer(row, looks.effect));
+    if row.is_answered(analyses.effect) {
+        return format!("{interval}, {}", answer(row, analyses.effect));
     }
     match row.least_effect_at_end {
         Some(share) => format!(
             "{interval}; {} pairs would detect {} %",
-            looks.pairs_max,
+            analyses.pairs_max,
             percent(share)
         ),
         None => interval,
@@ -130,21 +135,21 @@ fn answer(row: &Row, effect: f64) -> String {
     }
 }
 
-/// "of at most 40", for a study with looks.
-pub(super) fn at_most(looks: &Looks) -> String {
-    if looks.pairs == looks.pairs_max {
+/// "of at most 40", for a study with analyses.
+pub(super) fn at_most(analyses: &Analyses) -> String {
+    if analyses.pairs == analyses.pairs_max {
         String::new()
     } else {
-        format!(" of at most {}", looks.pairs_max)
+        format!(" of at most {}", analyses.pairs_max)
     }
 }
 
 /// The reason why a study stopped, and the limits of its intervals; `None` for a fixed number of pairs.
 pub fn ended(compared: &Comparison) -> Option<String> {
-    let looks = compared.looks.as_ref()?;
-    let Looks { taken, planned, .. } = looks;
-    let effect = effect_words(looks.effect);
-    let why = match looks.ended {
+    let analyses = compared.analyses.as_ref()?;
+    let Analyses { taken, planned, .. } = analyses;
+    let effect = effect_words(analyses.effect);
+    let why = match analyses.ended {
         Some(Ended::Answered) => format!(
             "Stopped at analysis {taken} of {planned}: every primary metric has a verdict, or excludes an effect of {effect} %"
         ),
@@ -163,7 +168,7 @@ pub fn ended(compared: &Comparison) -> Option<String> {
 }
 
 /// The effects that are excluded for metrics without a verdict.
-pub(super) fn excluded(row: &Row, looks: &Looks) -> Option<String> {
-    let is_excluded = !row.has_verdict() && row.excludes(looks.effect);
-    is_excluded.then(|| answer(row, looks.effect))
+pub(super) fn excluded(row: &Row, analyses: &Analyses) -> Option<String> {
+    let is_excluded = !row.has_verdict() && row.excludes(analyses.effect);
+    is_excluded.then(|| answer(row, analyses.effect))
 }
