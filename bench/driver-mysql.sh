@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# dbdyno as a driver against sysbench: the prepared statement of oltp_point_select on the same local MariaDB server,
-# the same clients. Blocks of 2 s in pairs, whose order is drawn; 95 % intervals of the ratios dbdyno/sysbench of
+# dbdyno as a driver against sysbench: the prepared statement of oltp_point_select on the same local server of MariaDB or
+# MySQL, the same clients. Blocks of 2 s in pairs, whose order is drawn; 95 % intervals of the ratios dbdyno/sysbench of
 #   throughput               (meant: at least 1.0)
-#   client CPU/transaction   (meant: at most 0.8), sysbench's from getrusage of its process without what its start
+#   client CPU/transaction   (meant: at most 0.8, on MySQL 0.85), sysbench's from getrusage of its process without what its start
 #                            takes, dbdyno's from the clocks of its driver's and its samplers' threads
 # and the system calls of both for each transaction, counted once by strace.
-# Usage: bench/driver-mysql.sh [PAIRS]     (default 20; ten minutes)
+# Usage: bench/driver-mysql.sh mariadb|mysql [PAIRS]     (default 20; ten minutes)
 #   DBDYNO=PATH  the command (default bin/dbdyno)     AGAINST=PATH  another build of it in the place of sysbench
 #       OUT=DIR  where everything goes (default: a new directory)
 #   CLIENTS="1 8 32"     ONLY=strace leaves the pairs out
@@ -13,7 +13,13 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-pairs=${1:-20}
+kind=${1:-}
+case $kind in
+    mariadb) log=innodb_log_file_size ;;
+    mysql) log=innodb_redo_log_capacity ;;
+    *) echo "driver-mysql: name the server: bench/driver-mysql.sh mariadb|mysql [PAIRS]" >&2; exit 2 ;;
+esac
+pairs=${2:-20}
 dbdyno=${DBDYNO:-bin/dbdyno}
 clients=${CLIENTS:-1 8 32}
 rows=1000000
@@ -23,40 +29,31 @@ mkdir -p "$out"
 table=$out/pairs.csv
 TIMEFORMAT='%U %S'
 command -v sysbench >/dev/null || { echo "driver-mysql: sysbench is not there (on Debian: apt-get install sysbench)" >&2; exit 1; }
-cargo build --release --locked --quiet -p stats --example pairs
+cargo build --release --locked --quiet -p stats --example pairs -p engines --example local_server
 judge=${CARGO_TARGET_DIR:-target}/release/examples/pairs
 # shellcheck source=bench/driver/block.sh
 . bench/driver/block.sh
 
-# The server is nobody's but ours, and does not wait for a disk: the driver is measured.
-PATH=$PATH:/usr/sbin
-as=()
-server=$out/server
-mkdir -p "$server"
-if [ "$(id -u)" = 0 ]; then
-    user=mysql; id -u mysql >/dev/null 2>&1 || user=nobody
-    as=(setpriv --reuid="$user" --regid="$(id -g "$user")" --clear-groups)
-    chown "$user" "$server"; chmod 711 "$out"
-fi
-"${as[@]}" mariadb-install-db --no-defaults --datadir="$server/data" --auth-root-authentication-method=normal \
-    --skip-test-db >"$out/install.txt" 2>&1
-"${as[@]}" mariadbd --no-defaults --datadir="$server/data" --socket="$server/socket" --pid-file="$server/pid" \
-    --skip-networking --innodb-buffer-pool-size=512M --innodb-log-file-size=1G --innodb-flush-log-at-trx-commit=0 \
-    --max-connections=200 >"$out/server.txt" 2>&1 &
-mariadbd=$!
-# By the server's own pid; the directory stays where the user asked for one.
-trap 'kill "$mariadbd" 2>/dev/null || true; wait "$mariadbd" || true; [ -n "${OUT:-}" ] || rm -rf "$out"' EXIT
-for _ in $(seq 100); do [ -S "$server/socket" ] && break; sleep 0.1; done
-mariadb -u root -S "$server/socket" -e 'CREATE DATABASE sbtest'
-sb=(sysbench oltp_point_select --mysql-socket="$server/socket" --mysql-user=root --mysql-db=sbtest
+# The server is nobody's but ours, and does not wait for a disk: the driver is measured. It ends with its input.
+settings="innodb_buffer_pool_size=512M&$log=1G&innodb_flush_log_at_trx_commit=0&performance_schema=OFF"
+mkfifo "$out/input"
+"${CARGO_TARGET_DIR:-target}/release/examples/local_server" "$kind" "?$settings" <"$out/input" >"$out/server.txt" 2>"$out/server.err" &
+keeper=$!
+exec 9>"$out/input"
+# The directory stays where the user asked for one.
+trap 'exec 9>&-; wait "$keeper" || true; [ -n "${OUT:-}" ] || rm -rf "$out"' EXIT
+until [ -s "$out/server.txt" ]; do kill -0 "$keeper" 2>/dev/null || { cat "$out/server.err" >&2; exit 1; }; sleep 0.1; done
+read -r server socket _ <"$out/server.txt"
+mariadb --no-defaults -u root -S "$socket" -e 'CREATE DATABASE sbtest'
+sb=(sysbench oltp_point_select --mysql-socket="$socket" --mysql-user=root --mysql-db=sbtest
     --table-size=$rows --rand-type=uniform --db-ps-mode=auto)
 "${sb[@]}" prepare >"$out/prepare.txt"
-mariadb -u root -S "$server/socket" -e 'ANALYZE TABLE sbtest.sbtest1' >"$out/analyze.txt"
-url="mysql://root@localhost/dbdyno?socket=$server/socket&others=allow"
+mariadb --no-defaults -u root -S "$socket" -e 'ANALYZE TABLE sbtest.sbtest1' >"$out/analyze.txt"
+url="mysql://root@localhost/dbdyno?socket=$socket&others=allow"
 # Each build has a database of its own: what the one made, the other may refuse.
-url_of_older="mysql://root@localhost/older?socket=$server/socket&others=allow"
+url_of_older="mysql://root@localhost/older?socket=$socket&others=allow"
 
-[ "${REALTIME:-}" != 1 ] || real_time "$mariadbd"
+[ "${REALTIME:-}" != 1 ] || real_time "$server"
 
 # sysbench_cpu CLIENTS ARGUMENTS…: runs it; prints the seconds of CPU.
 sysbench_cpu() {

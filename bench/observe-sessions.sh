@@ -8,7 +8,7 @@
 #   DBDYNO=PATH  the command (default bin/dbdyno)     OUT=DIR  where everything goes (default: a new directory, removed at the end)
 #   ONLY="postgres mariadb"   SITUATIONS="short long locks log"
 #   APART=1      the server has one processor, and the clients another one, as on a machine of their own
-#   PG=DIR  PG_SETTINGS=…  MYSQL_BIN=DIR  MARIADB_SETTINGS="--performance-schema=ON"     as for bench/observe.sh
+#   PG=DIR  PG_SETTINGS=…  MARIADB_BIN=DIR  MARIADB_SETTINGS="--performance-schema=ON"     as for bench/observe.sh
 # Results: docs/EVIDENCE.md, "Observation".
 set -euo pipefail
 seconds=${1:-30}

@@ -10,7 +10,7 @@
 #   DBDYNO=PATH  the command (default bin/dbdyno)     OUT=DIR  where everything goes (default: a new directory, removed at the end)
 #   ONLY="postgres mariadb"   CLIENTS=4   BAND=2 (percent)
 #   PG=DIR       programs of PostgreSQL (default: Debian's newest)          PG_SETTINGS="-c shared_preload_libraries=pg_stat_statements"
-#   MYSQL_BIN=DIR  programs of MariaDB (default: installed or unpacked)     MARIADB_SETTINGS="--performance-schema=ON"
+#   MARIADB_BIN=DIR  programs of MariaDB (default: installed or unpacked)     MARIADB_SETTINGS="--performance-schema=ON"
 # Needs ss (Debian: iproute2), pgbench and sysbench. Servers do not wait for a disk, so that all throughput is processors'. Docs: docs/OBSERVE.md.
 set -euo pipefail
 rounds=${1:-100} seconds=${2:-4}

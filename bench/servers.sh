@@ -1,5 +1,5 @@
 # Servers of their own for benches, to be sourced. It needs `fail`, `out` (a directory that the servers' users pass through), `clients`
-# (sessions of sysbench), and takes PG, PG_SETTINGS, MYSQL_BIN and MARIADB_SETTINGS from who runs the bench. `rows` is large or small: few
+# (sessions of sysbench), and takes PG, PG_SETTINGS, MARIADB_BIN and MARIADB_SETTINGS from who runs the bench. `rows` is large or small: few
 # rows, for whose locks clients wait. `commits` is free, without waiting for a disk, or slow: each waits for a disk that takes 5 ms more.
 rows=large commits=free
 
@@ -66,7 +66,7 @@ postgres_begin() {
 
 mariadb_begin() {
     command -v sysbench >/dev/null || fail "sysbench is not there (on Debian: apt-get install sysbench)"
-    local user as env size=50000 tables=4 durable=0 place=$out/mariadb bin=${MYSQL_BIN:-} tree
+    local user as env size=50000 tables=4 durable=0 place=$out/mariadb bin=${MARIADB_BIN:-} tree
     if [ -z "$bin" ]; then
         PATH=$PATH:/usr/sbin
         tree=$(ls -d "${XDG_CACHE_HOME:-$HOME/.cache}"/dbdyno/mariadb/[0-9]* 2>/dev/null | sort -V | tail -n 1 || true)

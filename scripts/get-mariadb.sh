@@ -1,17 +1,17 @@
 #!/bin/sh
 # Gets the MariaDB server that the tests start, with the client they ask it by, its backup tools, sysbench and a plugin of the server. Does
-# nothing when they are there, or when $MYSQL_BIN names another one. As root it is installed with apt-get, otherwise (or with
+# nothing when they are there, or when $MARIADB_BIN names another one. As root it is installed with apt-get, otherwise (or with
 # DBDYNO_UNPACK=1) its packages are unpacked into the user's cache, where dbdyno looks for it.
 set -eu
 . "$(dirname "$0")/packages.sh"
 
-by_hand="install MariaDB (on Debian: apt-get install mariadb-server-core mariadb-client-core mariadb-backup mydumper sysbench), or name the directory of its programs in \$MYSQL_BIN"
+by_hand="install MariaDB (on Debian: apt-get install mariadb-server-core mariadb-client-core mariadb-backup mydumper sysbench), or name the directory of its programs in \$MARIADB_BIN"
 # The packages of the programs alone: there is no service in them that could be started.
 packages="mariadb-server-core mariadb-client-core mariadb-backup mydumper sysbench"
 
-[ -z "${MYSQL_BIN:-}" ] || {
-    [ -x "$MYSQL_BIN/mariadbd" ] || [ -x "$MYSQL_BIN/mysqld" ] && exit 0
-    fail "\$MYSQL_BIN names $MYSQL_BIN, which does not contain mariadbd; correct it or unset it"
+[ -z "${MARIADB_BIN:-}" ] || {
+    [ -x "$MARIADB_BIN/mariadbd" ] || [ -x "$MARIADB_BIN/mysqld" ] && exit 0
+    fail "\$MARIADB_BIN names $MARIADB_BIN, which does not contain mariadbd; correct it or unset it"
 }
 parent=${XDG_CACHE_HOME:-$HOME/.cache}/dbdyno/mariadb
 PATH=$PATH:/usr/sbin:/sbin

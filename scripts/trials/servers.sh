@@ -151,7 +151,7 @@ use_pooler() {
 use_mariadb() {
     my_folder=$work/mariadb
     local program
-    for program in ${MYSQL_BIN:+"$MYSQL_BIN/mariadbd"} /usr/sbin/mariadbd "${XDG_CACHE_HOME:-$HOME/.cache}"/dbdyno/mariadb/[0-9]*/usr/sbin/mariadbd; do
+    for program in ${MARIADB_BIN:+"$MARIADB_BIN/mariadbd"} /usr/sbin/mariadbd "${XDG_CACHE_HOME:-$HOME/.cache}"/dbdyno/mariadb/[0-9]*/usr/sbin/mariadbd; do
         [ ! -x "$program" ] || break
     done
     [ -x "$program" ] || skip "MariaDB is not there; scripts/get-mariadb.sh gets it"
