@@ -52,6 +52,7 @@ pub fn urls(levels: &[Level], memory_bytes: Option<u64>, threads: Option<u32>) -
                 .map(|(key, value)| (key.to_owned(), value))
                 .collect(),
             password: None,
+            sql_of: None,
         }
     };
     levels.iter().map(url).collect()

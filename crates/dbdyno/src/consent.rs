@@ -189,7 +189,7 @@ impl Forecast {
         let forecast = |group: &Vec<TargetUrl>| -> Result<Vec<Self>> {
             let nodes = group.len() as u64;
             let volume =
-                workloads.volume(plan, group[0].engine(), nodes as u32, replicas, blocks)?;
+                workloads.volume(plan, &group[0].scheme, nodes as u32, replicas, blocks)?;
             let part = |url: &TargetUrl| Self {
                 written_bytes: volume.written_bytes.div_ceil(nodes),
                 room_bytes: volume.room_bytes.div_ceil(nodes),

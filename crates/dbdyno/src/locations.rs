@@ -105,6 +105,7 @@ impl WorkFiles {
                         path: path.display().to_string(),
                         settings: BTreeMap::new(),
                         password: None,
+                        sql_of: None,
                     });
                 }
                 Err(how_to_get_it) => missing(&how_to_get_it),

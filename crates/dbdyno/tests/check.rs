@@ -234,7 +234,7 @@ fn a_server_that_dbdyno_would_start_is_tried() {
     for (engine, version, title) in [
         ("postgres+local", "15", "PostgreSQL 15."),
         ("postgres+local", "18", "PostgreSQL 18."),
-        ("mysql+local", "10.11", "MariaDB 10.11."),
+        ("mariadb+local", "10.11", "MariaDB 10.11."),
     ] {
         let url = format!("{engine}:{}?version={version}", directory.display());
         let ended = checked(&workspace, 0, &url, "");

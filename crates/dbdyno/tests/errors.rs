@@ -218,7 +218,7 @@ fn studies() {
             "study settings --set configurations=many",
             "study layouts sqlite:ab.db",
             "study layouts --target postgres+local:folder",
-            "study layouts --target postgres+local: --target mysql+local:",
+            "study layouts --target postgres+local: --target mariadb+local:",
             "study layouts --vary layout=shared",
             "study layouts --vary layout=shared,shared",
             "study layouts --vary layout=shared,nosuch",

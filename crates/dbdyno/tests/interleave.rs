@@ -185,10 +185,20 @@ fn two_servers_take_turns(steps: &str, (url, setting): (&str, &str), tests: &[&s
 }
 
 #[test]
+fn updates_take_turns_on_two_mysql_servers() {
+    mysql::needs_mysql();
+    updates_take_turns_on_two_servers("mysql+local:");
+}
+
+#[test]
 fn updates_take_turns_on_two_mariadb_servers() {
+    updates_take_turns_on_two_servers("mariadb+local:");
+}
+
+fn updates_take_turns_on_two_servers(url: &str) {
     two_servers_take_turns(
         "[[step]]\nuse = \"library\"\ntests = [\"T716\"]\njobs = [2]\nmode = \"time\"\nseconds = 3\n",
-        ("mysql+local:", "target.sort_buffer_size=1M"),
+        (url, "target.sort_buffer_size=1M"),
         &["T716"],
     );
 }

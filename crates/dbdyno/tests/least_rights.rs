@@ -10,6 +10,7 @@ mod postgres;
 mod common;
 
 use common::{Workspace, points};
+use local_server::LocalServer;
 use serde_json::Value;
 
 /// Component tests with stored code, bulk loads, compression and large objects, then order entry by stored procedures.
@@ -100,23 +101,36 @@ fn postgresql_in_a_schema_that_was_made_for_dbdyno() {
 
 #[test]
 fn mariadb() {
-    let (server, workspace) = (mysql::server("&performance_schema=ON"), Workspace::new());
+    every_verb(&mysql::server("&performance_schema=ON"), "", "SUPER");
+}
+
+#[test]
+fn mysql_server() {
+    let server = mysql::mysql_server("&performance_schema=ON");
+    every_verb(&server, ", REFERENCES", "SYSTEM_VARIABLES_ADMIN");
+}
+
+/// With the rights of both servers, one more on the database, and the one for checkpoints.
+fn every_verb(server: &LocalServer, more: &str, checkpoints: &str) {
+    let workspace = Workspace::new();
     mysql::ask(
-        &server,
-        "CREATE USER bench@localhost; \
-         GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, INDEX, ALTER, LOCK TABLES, CREATE ROUTINE, \
-         ALTER ROUTINE ON dbdyno.* TO bench@localhost; \
-         GRANT SUPER, PROCESS ON *.* TO bench@localhost; \
-         GRANT SELECT ON performance_schema.* TO bench@localhost",
+        server,
+        &format!(
+            "CREATE USER bench@localhost; \
+             GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, INDEX, ALTER, LOCK TABLES, CREATE ROUTINE, \
+             ALTER ROUTINE{more} ON dbdyno.* TO bench@localhost; \
+             GRANT {checkpoints}, PROCESS ON *.* TO bench@localhost; \
+             GRANT SELECT ON performance_schema.* TO bench@localhost"
+        ),
     );
-    all_verbs(&workspace, &mysql::url(&server, "bench"));
+    all_verbs(&workspace, &mysql::url(server, "bench"));
     mysql::ask(
-        &server,
+        server,
         "CREATE DATABASE shop; CREATE TABLE shop.shop (id INT); INSERT INTO shop.shop VALUES (1); \
          CREATE USER reader@localhost; GRANT SELECT ON shop.* TO reader@localhost",
     );
     populate(
         &workspace,
-        &mysql::url(&server, "reader").replace("/dbdyno?", "/shop?"),
+        &mysql::url(server, "reader").replace("/dbdyno?", "/shop?"),
     );
 }

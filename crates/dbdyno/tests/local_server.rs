@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;
+#[path = "common/mysql.rs"]
+mod mysql;
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -98,6 +100,12 @@ fn a_killed_run_on_postgres() {
 
 #[test]
 fn a_killed_run_on_mariadb() {
+    a_killed_run_leaves_nothing_and_is_resumed("mariadb+local:");
+}
+
+#[test]
+fn a_killed_run_on_mysql() {
+    mysql::needs_mysql();
     a_killed_run_leaves_nothing_and_is_resumed("mysql+local:");
 }
 

@@ -121,7 +121,7 @@ fn reachable_workspace() -> Workspace {
 #[test]
 fn a_load_into_a_local_server_that_was_killed_goes_on() {
     let workspace = reachable_workspace();
-    let url = workspace.url("mysql+local", "server")
+    let url = workspace.url("mariadb+local", "server")
         + "?innodb_log_file_size=64M&innodb_flush_method=nosync&performance_schema=OFF";
     let load = words("data load oltp --target {} --warehouses 2", &[&url]);
     let with_one_job = [&load[..], &["--clients", "1"]].concat();
@@ -145,7 +145,7 @@ fn a_load_that_fills_the_disk_goes_on_when_there_is_room() {
             130 << 20,
         ),
         (
-            "mysql+local",
+            "mariadb+local",
             "my?innodb_log_file_size=64M&performance_schema=OFF",
             150 << 20,
         ),
@@ -159,7 +159,7 @@ fn a_load_that_fills_the_disk_goes_on_when_there_is_room() {
         let sentence = full.sentence().to_lowercase();
         let says_why = sentence.contains("full") || sentence.contains("space");
         // InnoDB may stop the server if one of its pages finds no room; then its log gives the reason.
-        let server_ended = engine == "mysql+local" && sentence.contains("see its error log");
+        let server_ended = engine == "mariadb+local" && sentence.contains("see its error log");
         let says_what_to_do = says_why && sentence.contains("free");
         assert!(says_what_to_do || server_ended, "{sentence}");
         disk.grow(1 << 30);
@@ -191,7 +191,7 @@ fn a_restore_that_was_killed_is_done_again_by_the_next_command() {
             "pg/data.restoring",
         ),
         (
-            "mysql+local",
+            "mariadb+local",
             "my?innodb_log_file_size=64M&innodb_flush_method=nosync&performance_schema=OFF",
             "my/data.restoring",
         ),
@@ -256,7 +256,7 @@ fn invalid_input_is_reported_before_any_change() {
         "
         data load oltp --target sqlite: --warehouses 1 => would be lost when this command ends
         data load oltp --target postgres+local: --warehouses 1 => would be lost when this command ends
-        data load oltp --target mysql+local: --warehouses 1 => would be lost when this command ends
+        data load oltp --target mariadb+local: --warehouses 1 => would be lost when this command ends
         data load oltp --target sqlit:x --warehouses 1 => did you mean
         data load oltp --target sqlite:oltp.db --warehouses 0 => warehouses
         ",

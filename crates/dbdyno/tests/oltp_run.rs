@@ -4,6 +4,8 @@
 #[path = "oltp_run/backups.rs"]
 mod backups;
 mod common;
+#[path = "common/mysql.rs"]
+mod mysql;
 #[path = "common/order_entry.rs"]
 mod order_entry;
 #[path = "common/postgres.rs"]

@@ -136,7 +136,7 @@ fn memory_that_earlier_sessions_left_in_a_server_is_not_shared_out() {
         stall_pct_max = 100.0\nwaiting_pct_max = 100.0\n\
         [[step]]\nuse = 'oltp'\n[step.oltp]\ndo = 'load'\nwarehouses = 1\nwarehouse_rows = 'tenth'\n{level} 200\n{level} 100\n"
     );
-    let url = "mysql+local:?innodb_flush_method=nosync";
+    let url = "mariadb+local:?innodb_flush_method=nosync";
     let plan = workspace.file("plan.toml", &plan);
     let ended = workspace.dbdyno(&["run", &plan, "--target", url, "--yes", "--name", "falls"]);
     // The validity of the level is irrelevant, because users with pauses may do nothing in half a second.

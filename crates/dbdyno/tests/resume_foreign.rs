@@ -77,9 +77,9 @@ fn both_sides_of_a_study_are_looked_at() {
     ];
     workspace.fine(&study);
     let archive = Connection::open(workspace.archive()).unwrap();
-    let hostile = "mysql+local:?plugin_load_add=evil.so";
+    let hostile = "mariadb+local:?plugin_load_add=evil.so";
     let sql = "UPDATE run SET state = 'interrupted', targets = \
-               json_set(targets, '$[0].name', 'mysql+local', '$[0].url', ?1) WHERE label = 'two-b'";
+               json_set(targets, '$[0].name', 'mariadb+local', '$[0].url', ?1) WHERE label = 'two-b'";
     assert_eq!(archive.execute(sql, [hostile]).unwrap(), 1);
     drop(archive);
     refused(

@@ -10,6 +10,7 @@ mod postgres;
 mod common;
 
 use common::{Ended, Workspace, points};
+use local_server::LocalServer;
 use serde_json::Value;
 use testing::Says;
 
@@ -95,24 +96,35 @@ fn postgres_is_measured_with_the_settings_of_each_side() {
 
 #[test]
 fn mariadb_is_measured_with_the_settings_of_each_side() {
-    let (server, workspace) = (mysql::server(""), Workspace::new());
-    let url = mysql::url(&server, "root");
-    let in_force = |buffer: u32, level: u32| {
-        format!("@@SESSION.sort_buffer_size = {buffer} AND @@SESSION.join_cache_level = {level}")
+    is_measured_with_the_settings_of_each_side(&mysql::server(""));
+}
+
+#[test]
+fn mysql_is_measured_with_the_settings_of_each_side() {
+    is_measured_with_the_settings_of_each_side(&mysql::mysql_server(""));
+}
+
+fn is_measured_with_the_settings_of_each_side(server: &LocalServer) {
+    let workspace = Workspace::new();
+    let url = mysql::url(server, "root");
+    let globals = "SELECT @@GLOBAL.sort_buffer_size, @@GLOBAL.join_buffer_size";
+    let before = mysql::ask(server, globals);
+    let in_force = |sort: u32, join: u32| {
+        format!("@@SESSION.sort_buffer_size = {sort} AND @@SESSION.join_buffer_size = {join}")
     };
     let ended = study(
         &workspace,
         &url,
         (
-            ["target.sort_buffer_size=1M", "target.join_cache_level=2"],
-            &in_force(1 << 20, 2),
+            ["target.sort_buffer_size=1M", "target.join_buffer_size=512K"],
+            &in_force(1 << 20, 512 << 10),
         ),
         (
             [
                 "target.sort_buffer_size=3145728",
-                "target.join_cache_level=4",
+                "target.join_buffer_size=4M",
             ],
-            &in_force(3 << 20, 4),
+            &in_force(3 << 20, 4 << 20),
         ),
     );
     assert_eq!(ended.status, 0, "{}{}", ended.stdout, ended.stderr);
@@ -122,13 +134,9 @@ fn mariadb_is_measured_with_the_settings_of_each_side() {
         difference(&compared, "setting sort_buffer_size"),
         is("1048576", "3145728")
     );
-    holds(&workspace, "a", ("join_cache_level", "2"), 1.0);
-    holds(&workspace, "b", ("join_cache_level", "4"), 2.0);
-    let own = mysql::ask(
-        &server,
-        "SELECT @@GLOBAL.sort_buffer_size, @@GLOBAL.join_cache_level",
-    );
-    assert_eq!(own, "2097152\t2");
+    holds(&workspace, "a", ("join_buffer_size", "524288"), 1.0);
+    holds(&workspace, "b", ("join_buffer_size", "4194304"), 2.0);
+    assert_eq!(mysql::ask(server, globals), before);
 }
 
 #[test]
@@ -140,7 +148,7 @@ fn an_unsupported_setting_is_invalid_input() {
     let cases = "
         --target PG --b target.work_mem=lots                    => work_mem
         --target postgres+local: --b target.work_mem=lots       => work_mem
-        --target mysql+local: --b target.no_such_setting=1      => no_such_setting
+        --target mariadb+local: --b target.no_such_setting=1      => no_such_setting
         --target PG --b target.shared_buffers=1GB               => compare a run before with one after
         --target PG --b target.search_path=public               => schema=NAME
         --target MY --b target.innodb_flush_log_at_trx_commit=2 => compare a run before with one after

@@ -174,6 +174,37 @@ impl Reach {
     }
 }
 
+/// Versions of an engine's databases by how they were tried; empty where there are none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Tried {
+    /// Those that dbdyno's own tests start.
+    pub here: &'static str,
+    /// Those whose protocol a stand-in speaks in the tests.
+    pub on_protocol: &'static str,
+    /// Those that nobody has tried.
+    pub believed: &'static str,
+}
+
+impl Tried {
+    pub const NOTHING: Self = Self {
+        here: "",
+        on_protocol: "",
+        believed: "",
+    };
+
+    /// A sentence with what there is.
+    pub fn sentence(&self) -> Option<String> {
+        let parts = [
+            ("tested here", self.here),
+            ("tested on the protocol only", self.on_protocol),
+            ("believed", self.believed),
+        ];
+        let parts = parts.into_iter().filter(|(_, of)| !of.is_empty());
+        let parts: Vec<String> = parts.map(|(how, of)| format!("{how}: {of}")).collect();
+        (!parts.is_empty()).then(|| parts.join("; "))
+    }
+}
+
 /// Facts of an engine that never change.
 #[derive(Clone, Copy)]
 pub struct EngineInfo {
@@ -182,6 +213,8 @@ pub struct EngineInfo {
     /// Schemes that other clients have for it.
     pub aliases: &'static [&'static str],
     pub title: &'static str,
+    /// The engine whose SQL in the library it executes, where that is another one's.
+    pub sql_of: Option<&'static str>,
     pub reach: Reach,
     /// Settings a URL may carry, with their meaning.
     pub settings: &'static [(&'static str, &'static str)],
@@ -202,6 +235,7 @@ pub struct EngineInfo {
     pub type_names: TypeNames,
     /// Bytes of a row in its log and its files; `None` where nobody has measured them.
     pub footprint: Option<Footprint>,
+    pub tried: Tried,
 }
 
 impl EngineInfo {
@@ -210,6 +244,7 @@ impl EngineInfo {
         scheme: "",
         aliases: &[],
         title: "",
+        sql_of: None,
         reach: Reach::Embedded,
         settings: &[],
         foreign_settings: &[],
@@ -221,5 +256,6 @@ impl EngineInfo {
         has_question_mark_operators: false,
         type_names: TypeNames::USUAL,
         footprint: None,
+        tried: Tried::NOTHING,
     };
 }

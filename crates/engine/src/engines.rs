@@ -141,6 +141,7 @@ impl Engines {
         let Some(engine) = self.of(&url.scheme) else {
             return Ok((url, Vec::new()));
         };
+        url.sql_of = engine.info().sql_of;
         match engine.reach() {
             Reach::Network => complete(engine, url, variable),
             reach => {
@@ -231,6 +232,7 @@ fn complete(
         path,
         settings: typed.settings,
         password: typed.password,
+        sql_of: url.sql_of,
     };
     Ok((url, ignored))
 }

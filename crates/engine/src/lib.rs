@@ -48,7 +48,7 @@ pub use activity::{
 pub use backup::{BackedUp, BackupMethod, BackupOptions, ProgramUse, Variant};
 pub use capability::Feature;
 pub use counted::Counted;
-pub use engine::{Engine, EngineInfo, Incomplete, Reach, TypeNames};
+pub use engine::{Engine, EngineInfo, Incomplete, Reach, Tried, TypeNames};
 pub use engines::Engines;
 pub use error::{ErrorKind, Result, TargetError, failed, shortened};
 pub use file_io::FileIo;

@@ -37,6 +37,8 @@ pub struct TargetUrl {
     pub settings: BTreeMap<String, String>,
     /// The password that stood in the URL of a server.
     pub password: Option<Password>,
+    /// The engine whose SQL in the library it executes, where that is another one's.
+    pub sql_of: Option<&'static str>,
 }
 
 /// Errors of a URL that are known without touching the target.
@@ -163,6 +165,7 @@ impl TargetUrl {
             path,
             settings,
             password: password.filter(|password| !password.expose().is_empty()),
+            sql_of: None,
         })
     }
 
@@ -180,6 +183,7 @@ impl TargetUrl {
             path: String::new(),
             password: settings.remove("password").map(Password::new),
             settings,
+            sql_of: None,
         }
     }
 
@@ -253,6 +257,11 @@ impl TargetUrl {
     /// Name of the engine in the library's files: the scheme without the `+local` of servers that
     /// dbdyno starts itself, or the level of lifted tables.
     pub fn engine(&self) -> &str {
+        self.sql_of.unwrap_or(self.family())
+    }
+
+    /// Its databases' name in the settings of studies: the scheme without the `+local`.
+    pub fn family(&self) -> &str {
         self.scheme.split('+').next().unwrap_or(&self.scheme)
     }
 

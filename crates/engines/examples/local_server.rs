@@ -13,16 +13,19 @@ use std::process::ExitCode;
 use engine::Result;
 use local_server::{LocalServer, ServerKind};
 
-const KINDS: [&dyn ServerKind; 2] = [
+const KINDS: [&dyn ServerKind; 3] = [
     &postgres::local::PostgresServer,
-    &mysql::local::MariaDbServer,
+    &mysql::local::MARIADB,
+    &mysql::local::MYSQL,
 ];
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let name = words.first().map_or("", String::as_str);
     let Some(kind) = KINDS.into_iter().find(|kind| kind.about().name == name) else {
-        eprintln!("local_server: name a kind of server, postgres or mysql, and what its URL says");
+        eprintln!(
+            "local_server: name a kind of server, postgres, mariadb or mysql, and what its URL says"
+        );
         return ExitCode::from(2);
     };
     match keep(kind, words.get(1).map_or("", String::as_str)) {

@@ -121,10 +121,23 @@ pub fn with_sessions(
     Ok(url)
 }
 
-/// The backup methods of an engine, by its name in URLs without `+local`, with those that may be missing something here.
-pub fn backup_methods(engine: &str) -> Vec<BackupMethod> {
-    let is_of = |scheme: &str| scheme.split('+').next() == Some(engine);
-    let engines = engines().iter().filter(|e| is_of(e.scheme()));
+/// Name of an engine in the library's files, by its scheme with or without `+local`.
+pub fn library_name(scheme: &str) -> &str {
+    let mut engines = engines().iter().map(|engine| engine.info());
+    let family = family(scheme);
+    let found = engines.find(|info| self::family(info.scheme) == family);
+    found.and_then(|info| info.sql_of).unwrap_or(family)
+}
+
+fn family(scheme: &str) -> &str {
+    scheme.split('+').next().unwrap_or(scheme)
+}
+
+/// The backup methods of an engine, by its scheme with or without `+local`, with those that may be missing something here.
+pub fn backup_methods(scheme: &str) -> Vec<BackupMethod> {
+    let engines = engines()
+        .iter()
+        .filter(|e| family(e.scheme()) == family(scheme));
     engines.flat_map(|e| e.backup_methods()).collect()
 }
 

@@ -37,7 +37,7 @@ fn a_server_that_is_started_gets_room_for_the_sessions_of_its_plan() {
         let url = parse(url).unwrap();
         with_sessions(url, sessions).unwrap().to_string()
     };
-    for scheme in ["postgres+local", "mysql+local"] {
+    for scheme in ["postgres+local", "mariadb+local", "mysql+local"] {
         let plain = format!("{scheme}:");
         assert_eq!(with(&plain, 512), plain, "the usual room does");
         let roomy = format!("{scheme}:?max_connections=5064");
@@ -46,7 +46,7 @@ fn a_server_that_is_started_gets_room_for_the_sessions_of_its_plan() {
         assert_eq!(with(&said, 5000), said, "what is said is kept");
     }
     for other in [
-        "mysql+local:?max-connections=20",
+        "mariadb+local:?max-connections=20",
         "sqlite:x",
         "postgres://bench@server/bench",
     ] {
@@ -64,5 +64,22 @@ fn a_value_is_checked_before_anything_is_opened() {
         let url = parse(bad).unwrap();
         let error = find(&url).err().unwrap();
         assert!(matches!(error, UrlError::BadValue(_)), "{bad}: {error}");
+    }
+}
+
+/// The README claims what the engines claim, and nothing else.
+#[test]
+fn the_readme_has_what_was_tried() {
+    let readme = include_str!("../../../README.md");
+    let shown = |versions: &'static str| if versions.is_empty() { "–" } else { versions };
+    for (name, scheme) in [
+        ("PostgreSQL", "postgres+local"),
+        ("MariaDB", "mariadb+local"),
+        ("MySQL", "mysql+local"),
+    ] {
+        let tried = crate::all().of(scheme).unwrap().info().tried;
+        let cells = [tried.here, tried.on_protocol, tried.believed].map(shown);
+        let row = format!("| {name} | {} |", cells.join(" | "));
+        assert!(readme.contains(&row), "README.md has not: {row}");
     }
 }

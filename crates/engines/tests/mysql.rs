@@ -1,5 +1,23 @@
-//! MariaDB, against real servers that dbdyno starts.
+//! MariaDB and MySQL, against real servers that dbdyno starts.
 #![allow(clippy::unwrap_used)] // helpers of tests are tests
+
+/// Makes a test for each kind of server from a function that takes the kind.
+macro_rules! on_both {
+    ($($test:ident,)*) => {
+        mod mariadb {
+            $(#[test]
+            fn $test() {
+                super::$test(&crate::common::MARIADB);
+            })*
+        }
+        mod mysql {
+            $(#[test]
+            fn $test() {
+                super::$test(&crate::common::MYSQL);
+            })*
+        }
+    };
+}
 
 #[path = "mysql/activity.rs"]
 mod activity;

@@ -107,7 +107,7 @@ impl Registry {
     pub fn volume(
         &self,
         plan: &Plan,
-        engine: &str,
+        scheme: &str,
         nodes: u32,
         replicas: u32,
         fresh_each_time: bool,
@@ -115,11 +115,11 @@ impl Registry {
         let mut all = Written::default();
         let mut points_bytes = 0_u64;
         for (workload, steps) in self.by_workload(plan.step.iter()) {
-            let written = workload.written(&steps, engine, replicas)?;
+            let written = workload.written(&steps, scheme, replicas)?;
             all.add(written.points);
             all.loads_bytes = all.loads_bytes.saturating_add(written.loads_bytes);
             for step in steps {
-                let once = workload.written(&[step], engine, replicas)?;
+                let once = workload.written(&[step], scheme, replicas)?;
                 let repeated = u64::from(plan.repetitions_of(step));
                 let bytes = once.points.written_bytes.saturating_mul(repeated);
                 points_bytes = points_bytes.saturating_add(bytes);
@@ -141,9 +141,9 @@ impl Registry {
     ///
     /// # Errors
     /// A test or size that does not exist.
-    pub fn timed_s(&self, plan: &Plan, engine: &str, replicas: u32) -> Result<f64> {
+    pub fn timed_s(&self, plan: &Plan, scheme: &str, replicas: u32) -> Result<f64> {
         let of_step = |step| {
-            let once_s = self.of(step).timed_s(step, engine, replicas)?;
+            let once_s = self.of(step).timed_s(step, scheme, replicas)?;
             Ok(once_s * f64::from(plan.repetitions_of(step)))
         };
         plan.step.iter().map(of_step).sum()

@@ -62,7 +62,7 @@ pub trait Workload: Send + Sync {
     fn lay(&self, step: &Step, ground: &Ground<'_>) -> Result<Agenda>;
 
     /// Largest volume that steps write to a target of this engine with its replicas in one repetition.
-    fn written(&self, steps: &[&Step], engine: &str, replicas: u32) -> Result<Written>;
+    fn written(&self, steps: &[&Step], scheme: &str, replicas: u32) -> Result<Written>;
 
     /// Most jobs of a point of a step, as far as it is known before a database is opened.
     fn jobs_most(&self, step: &Step) -> u32 {
@@ -73,7 +73,7 @@ pub trait Workload: Send + Sync {
 
     /// Seconds that a step sets for its points in one repetition, with their longest warm-up. The duration of loads,
     /// checks and fixed work depends on the database, so it is unknown in advance.
-    fn timed_s(&self, _step: &Step, _engine: &str, _replicas: u32) -> Result<f64> {
+    fn timed_s(&self, _step: &Step, _scheme: &str, _replicas: u32) -> Result<f64> {
         Ok(0.0)
     }
 

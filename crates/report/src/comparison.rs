@@ -173,7 +173,7 @@ pub fn toward_a_verdict(compared: &Comparison) -> Option<&'static str> {
              nothing else changed.",
         ),
         Design::PairedInstances => Some(
-            "For a verdict, let dbdyno start the servers (--target postgres+local: or mysql+local:, with target.KEY=VALUE): it \
+            "For a verdict, let dbdyno start the servers (--target postgres+local:, mariadb+local: or mysql+local:, with target.KEY=VALUE): it \
              makes new ones for each pair.",
         ),
         _ => None,

@@ -134,7 +134,8 @@ impl Workload for ComponentTests {
         jobs_swept(step, cores).into_iter().max().unwrap_or(1)
     }
 
-    fn written(&self, steps: &[&Step], engine: &str, _replicas: u32) -> Result<Written> {
+    fn written(&self, steps: &[&Step], scheme: &str, _replicas: u32) -> Result<Written> {
+        let engine = engines::library_name(scheme);
         let threads = host::facts(Path::new("/")).threads.unwrap_or(1);
         let mut written = Written::default();
         let mut loaded: HashSet<(Table, &str)> = HashSet::new();
@@ -159,7 +160,8 @@ impl Workload for ComponentTests {
         Ok(written)
     }
 
-    fn timed_s(&self, step: &Step, engine: &str, _replicas: u32) -> Result<f64> {
+    fn timed_s(&self, step: &Step, scheme: &str, _replicas: u32) -> Result<f64> {
+        let engine = engines::library_name(scheme);
         let threads = host::facts(Path::new("/")).threads.unwrap_or(1);
         let points = foreseen(step, &self.library, engine, threads)?.into_iter();
         let of_point = |(test, _): (&Test, u32)| match (&test.definition.exercise, step.mode) {

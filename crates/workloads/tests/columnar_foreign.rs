@@ -15,8 +15,8 @@ use engine::source::Source;
 use engine::{Session, TargetUrl};
 use engines::{open, open_source};
 use lifting::{
-    MARIADB, POSTGRES, file, labels, lifted, named, notes, of, options, out, server, unfit, valid,
-    with,
+    MARIADB, MYSQL, POSTGRES, file, labels, lifted, named, notes, of, options, out, server, unfit,
+    valid, with,
 };
 use local_server::LocalServer;
 use testing::Says;
@@ -315,40 +315,55 @@ fn a_lock_that_is_waited_for_is_named_with_its_session() {
 
 #[test]
 fn tables_of_mariadb_in_any_state() {
-    let target = server(MARIADB);
+    let own = "CREATE SEQUENCE counter; CREATE TABLE versioned (a INTEGER) WITH SYSTEM VERSIONING; \
+               INSERT INTO versioned VALUES (5); ANALYZE TABLE versioned";
+    let (lifted, said) = tables_in_any_state(MARIADB, own, &["versioned"]);
+    assert!(
+        said[1].starts_with("counter is left out: it is a sequence"),
+        "{said:?}"
+    );
+    let notes = notes(&lifted, "versioned");
+    assert!(notes[0].contains("history"), "{notes:?}");
+    notes.concat().omits("ANALYZE");
+}
+
+#[test]
+fn tables_of_mysql_in_any_state() {
+    tables_in_any_state(MYSQL, "DO 1", &[]);
+}
+
+/// Lifts tables of every kind, with those that one server alone has; what was lifted, and what was left out.
+fn tables_in_any_state(url: &str, own: &str, own_labels: &[&str]) -> (Lifted, Vec<String>) {
+    let target = server(url);
     let mut session = target.open_session().unwrap();
     session
-        .batch(
+        .batch(&format!(
             "CREATE TABLE latin (v VARCHAR(9) CHARACTER SET latin1, w VARCHAR(9) CHARACTER SET utf16, b VARBINARY(9)); \
              INSERT INTO latin VALUES ('ä€', 'ä😀', x'ff00'); \
              CREATE TABLE gone (a INTEGER); CREATE VIEW broken AS SELECT a FROM gone; DROP TABLE gone; \
-             CREATE SEQUENCE counter; CREATE TABLE heap (a INTEGER) ENGINE = MyISAM; INSERT INTO heap VALUES (1); \
-             CREATE TABLE versioned (a INTEGER) WITH SYSTEM VERSIONING; INSERT INTO versioned VALUES (5); \
+             CREATE TABLE heap (a INTEGER) ENGINE = MyISAM; INSERT INTO heap VALUES (1); \
              CREATE TABLE derived (a INTEGER, twice INTEGER AS (a * 2) VIRTUAL, x VARCHAR(9) INVISIBLE); \
-             INSERT INTO derived (a, x) VALUES (1, 'x'); ANALYZE TABLE versioned",
-        )
+             INSERT INTO derived (a, x) VALUES (1, 'x'); {own}",
+        ))
         .unwrap();
     let source = target.source().unwrap();
     let source = source.as_ref();
     let lifted = valid(source, Level::QueryHigh, Chosen::default());
-    assert_eq!(
-        labels(&lifted),
-        ["dbdyno_tables", "derived", "heap", "latin", "versioned"]
-    );
+    let common = ["dbdyno_tables", "derived", "heap", "latin"];
+    assert_eq!(labels(&lifted), [&common[..], own_labels].concat());
     assert_eq!(value(&lifted, "SELECT v || w FROM latin"), "ä€ä😀");
     assert_eq!(columns(&lifted, "derived"), ["a", "twice", "x"]);
-    let said = out(&lifted);
-    let begins = |at: usize, begin: &str| assert!(said[at].starts_with(begin), "{said:?}");
-    begins(0, "broken is left out: it is a view");
-    begins(1, "counter is left out: it is a sequence");
-    let notes = notes(&lifted, "versioned");
-    assert!(notes[0].contains("history"), "{notes:?}");
-    notes.concat().omits("ANALYZE");
+    let left_out = out(&lifted);
+    assert!(
+        left_out[0].starts_with("broken is left out: it is a view"),
+        "{left_out:?}"
+    );
     let named = valid(source, Level::None, named(&["broken", "heap"]));
     out(&named)[0].says("invalid table");
 
     session.batch("LOCK TABLES heap WRITE").unwrap();
-    let (lifted, said) = lifted_past(source, session, "UNLOCK TABLES");
-    assert_eq!(lifted.tables.len(), 5);
+    let (again, said) = lifted_past(source, session, "UNLOCK TABLES");
+    assert_eq!(again.tables.len(), common.len() + own_labels.len());
     said.says_all(&["metadata lock", "Sleep"]);
+    (lifted, left_out)
 }

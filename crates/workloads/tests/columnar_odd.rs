@@ -322,8 +322,7 @@ fn odd_tables_of_postgres() {
 
 #[test]
 fn odd_tables_of_mariadb() {
-    let url =
-        "mysql+local:?innodb_buffer_pool_size=16M&innodb_log_file_size=16M&performance_schema=OFF";
+    let url = "mariadb+local:?innodb_buffer_pool_size=16M&innodb_log_file_size=16M&performance_schema=OFF";
     let target = open(&engines::parse(url).unwrap()).unwrap_or_else(|e| panic!("{e}"));
     let mut session = target.open_session().unwrap();
     session

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use columnar::size::{Budget, SizeOptions, Sizes, size};
 use columnar::{Chosen, Level, LiftOptions, lift};
+use engine::ErrorKind;
 use engine::source::Source;
 use engines::{open, open_source};
 
@@ -104,19 +105,25 @@ fn pieces_of_embedded_databases() {
 
 #[test]
 fn pieces_of_servers() {
-    for (url, many, unit) in [
+    let many = "(WITH RECURSIVE n (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM n WHERE n < 29999) SELECT n FROM n) AS r";
+    for (url, unit) in [
+        ("postgres+local:?version=15&shared_buffers=16MB", "blocks"),
         (
-            "postgres+local:?version=15&shared_buffers=16MB",
-            "generate_series(0, 29999) AS r(n)",
-            "blocks",
+            "mariadb+local:?innodb_buffer_pool_size=16M&innodb_log_file_size=16M&performance_schema=OFF",
+            "values of `id`",
         ),
         (
-            "mysql+local:?innodb_buffer_pool_size=16M&innodb_log_file_size=16M&performance_schema=OFF",
-            "(SELECT seq AS n FROM seq_0_to_29999) AS r",
+            "mysql+local:?innodb_buffer_pool_size=16M&innodb_redo_log_capacity=16M&performance_schema=OFF",
             "values of `id`",
         ),
     ] {
-        let target = open(&engines::parse(url).unwrap()).unwrap_or_else(|e| panic!("{e}"));
+        let target = match open(&engines::parse(url).unwrap()) {
+            // The others are measured where this one cannot be had; its own tests are skipped then.
+            Err(error) if url.starts_with("mysql") && error.kind == ErrorKind::NotInstalled => {
+                continue;
+            }
+            opened => opened.unwrap(),
+        };
         let mut session = target.open_session().unwrap();
         session
             .batch(&format!(

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use ::mysql::local::MariaDbServer;
+use ::mysql::local::MARIADB;
 use ::postgres::local::PostgresServer;
 use archive::{Point, PointKey, Run};
 use lab::{Observer, Plan, RunOptions};
@@ -96,8 +96,8 @@ fn a_restart_of_postgres_is_reported_and_the_database_checked_again() {
 #[test]
 fn a_restart_of_mariadb_is_told_and_the_database_checked_again() {
     let server = started(
-        &MariaDbServer,
-        "mysql+local:?innodb_buffer_pool_size=32M&innodb_log_file_size=32M",
+        &MARIADB,
+        "mariadb+local:?innodb_buffer_pool_size=32M&innodb_log_file_size=32M",
     );
     let socket = server.socket_path().display().to_string();
     let url = format!("mysql://root@localhost/dbdyno?socket={socket}");

@@ -124,6 +124,9 @@ fn engines() -> String {
             engine.scheme(),
             info.title
         );
+        if let Some(tried) = info.tried.sentence() {
+            let _ = writeln!(text, "    {tried}");
+        }
         for found in engine.found() {
             let _ = writeln!(text, "    {found}");
         }

@@ -107,7 +107,7 @@ fn a_backup_is_restored_to_a_point_in_time() {
 fn backups_of_mariadb_are_restored_and_proven() {
     let options = ["--dop", "2", "--rate", "50", "--clients", "2"];
     let points = proven_backups(
-        "mysql+local:",
+        "mariadb+local:",
         "mariadb-backup,mydumper-128k",
         &options,
         "restore_proven_under_load",
@@ -124,6 +124,20 @@ fn backups_of_mariadb_are_restored_and_proven() {
             assert!(point[format!("foreground_{figure}")].as_f64().unwrap() > 0.0);
         }
     }
+}
+
+/// A copy of the files that the server made recovers, and statements are loaded into a new one.
+#[test]
+fn backups_of_mysql_are_restored_and_proven() {
+    crate::mysql::needs_mysql();
+    let options = ["--rate", "50", "--clients", "2"];
+    let points = proven_backups(
+        "mysql+local:",
+        "clone,mysqldump",
+        &options,
+        "restore_proven_beside",
+    );
+    assert_eq!(points.len(), 2);
 }
 
 #[test]

@@ -29,7 +29,7 @@ fn requests_of_every_point_are_reported_and_compared() {
 #[test]
 fn requests_below_mariadb_are_reported_and_compared() {
     reported_and_compared(|data| {
-        format!("mysql+local:{data}?innodb_buffer_pool_size=32M&innodb_log_file_size=32M")
+        format!("mariadb+local:{data}?innodb_buffer_pool_size=32M&innodb_log_file_size=32M")
     });
 }
 

@@ -7,7 +7,7 @@ use local_server::LocalServer;
 use crate::common::{Ended, TINY, Workspace, points, words};
 use crate::disk::Disk;
 use crate::in_the_middle::{InTheMiddle, SHORT, kill};
-use crate::mysql::{ask, server, url};
+use crate::mysql::{ask, mysql_server, server, url};
 use crate::{
     gives_the_same_answers_abroad, greeted, needs_consent_for_other_sessions,
     passwords_are_not_stored, refuses_jobs_beyond_connections, retries_and_counts_deadlocks,
@@ -17,6 +17,9 @@ use testing::Says;
 /// Sessions in the middle of a lookup of the second point.
 const READING: &str = "FROM information_schema.processlist WHERE db = 'dbdyno' \
                        AND info LIKE 'SELECT amount, day FROM dbdyno_small WHERE id%'";
+
+/// Sets two rows in random order.
+const CHANGE: &str = "UPDATE dbdyno_changed SET version = version + 1 WHERE id = 1 + ? % 40";
 
 /// The long run with a job of its second point in progress, and the number of its session, which is constant. The server itself searches
 /// for it, because a client takes longer to start than a statement to end.
@@ -123,8 +126,13 @@ fn a_wrong_password_is_reported_and_not_stored() {
 #[test]
 fn deadlocks_are_tried_again_and_counted() {
     let server = server("");
-    let sql = "UPDATE dbdyno_changed SET version = version + 1 WHERE id = 1 + ? % 40";
-    retries_and_counts_deadlocks(&url(&server, "root"), sql);
+    retries_and_counts_deadlocks(&url(&server, "root"), CHANGE);
+}
+
+#[test]
+fn deadlocks_of_mysql_are_tried_again_and_counted() {
+    let server = mysql_server("");
+    retries_and_counts_deadlocks(&url(&server, "root"), CHANGE);
 }
 
 #[test]
@@ -132,6 +140,16 @@ fn a_server_of_another_country_gives_the_same_answers() {
     let server = server(
         "&default_time_zone=+05:45&lc_time_names=tr_TR&character_set_server=latin5\
          &collation_server=latin5_turkish_ci&sql_mode=ANSI,PIPES_AS_CONCAT,PAD_CHAR_TO_FULL_LENGTH\
+         &transaction_isolation=SERIALIZABLE&autocommit=OFF&lower_case_table_names=1",
+    );
+    gives_the_same_answers_abroad(&url(&server, "root"));
+}
+
+#[test]
+fn a_mysql_of_another_country_gives_the_same_answers() {
+    let server = mysql_server(
+        "&default_time_zone=+05:45&lc_time_names=tr_TR&character_set_server=latin5\
+         &collation_server=latin5_turkish_ci&sql_mode=ANSI,PIPES_AS_CONCAT\
          &transaction_isolation=SERIALIZABLE&autocommit=OFF&lower_case_table_names=1",
     );
     gives_the_same_answers_abroad(&url(&server, "root"));
@@ -181,7 +199,7 @@ fn much_is_written_only_when_agreed() {
         "plan.toml",
         &SHORT.replace("[[step]]\n", "[[step]]\nsize = \"published\"\n"),
     );
-    for target in [&url(&server, "root"), "mysql+local:"] {
+    for target in [&url(&server, "root"), "mariadb+local:"] {
         let ended = workspace.ends(2, &["run", &plan, "--target", target]);
         let sentence = ended.sentence();
         sentence.says_all(&["GB", "--yes"]);
@@ -240,7 +258,7 @@ fn a_disk_that_fills_under_sequential_writes_is_reported() {
     let plan = workspace.file("plan.toml", plan);
     let data = disk.path("data");
     let url = format!(
-        "mysql+local:{}?innodb_buffer_pool_size=32M&innodb_log_file_size=32M",
+        "mariadb+local:{}?innodb_buffer_pool_size=32M&innodb_log_file_size=32M",
         data.display()
     );
     let ended = workspace.ends(1, &["run", &plan, "--target", &url, "--yes"]);

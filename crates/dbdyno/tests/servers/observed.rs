@@ -34,7 +34,7 @@ impl Somebody {
 
     pub fn mariadb(server: &LocalServer) -> Self {
         let tree = server.program().ancestors().nth(2).unwrap();
-        let mut client = Command::new(tree.join("bin/mariadb"));
+        let mut client = Command::new(tree.join(mysql::client_of(server)));
         client.args(["--no-defaults", "-n", "-u", server.superuser(), "-S"]);
         client.arg(server.socket_path());
         Self::of(client)
@@ -176,13 +176,19 @@ fn postgresql_reports_waits_with_their_blockers() {
 
 #[test]
 fn mariadb_reports_waits_with_their_blockers() {
-    let (server, workspace) = (
-        mysql::server("&innodb_lock_wait_timeout=600"),
-        Workspace::new(),
-    );
-    let asks = |sql: &str| mysql::ask(&server, sql);
+    waits_are_reported_with_their_blockers(&mysql::server("&innodb_lock_wait_timeout=600"));
+}
+
+#[test]
+fn mysql_reports_waits_with_their_blockers() {
+    waits_are_reported_with_their_blockers(&mysql::mysql_server("&innodb_lock_wait_timeout=600"));
+}
+
+fn waits_are_reported_with_their_blockers(server: &LocalServer) {
+    let workspace = Workspace::new();
+    let asks = |sql: &str| mysql::ask(server, sql);
     asks(&format!("CREATE DATABASE shop; USE shop; {TABLE}"));
-    let [mut holder, mut waiter, mut one, mut other] = [(); 4].map(|()| Somebody::mariadb(&server));
+    let [mut holder, mut waiter, mut one, mut other] = [(); 4].map(|()| Somebody::mariadb(server));
     holder.does(&format!("USE shop; BEGIN; {CHANGE}"));
     until(|| {
         asks("SELECT count(*) FROM information_schema.innodb_trx WHERE trx_rows_modified = 1")
@@ -197,7 +203,7 @@ fn mariadb_reports_waits_with_their_blockers() {
               + (SELECT count(*) FROM information_schema.processlist WHERE state = 'User sleep')",
         ) == "3"
     });
-    let point = observe(&workspace, &mysql::url(&server, server.superuser()), &[]);
+    let point = observe(&workspace, &mysql::url(server, server.superuser()), &[]);
     assert_situation(&point);
     assert!(rows(&point, "server").contains(&serde_json::json!(["role", "primary"])));
     assert_eq!(

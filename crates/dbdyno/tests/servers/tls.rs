@@ -157,7 +157,7 @@ fn psql_at_port(networked: &Networked, sql: &str) {
 
 #[test]
 fn mariadb_is_measured_through_tls_alone() {
-    let networked = Networked::mariadb("require_secure_transport = ON");
+    let networked = Networked::mysql(&mysql::local::MARIADB, "require_secure_transport = ON");
     crate::mysql::ask(
         &networked.server,
         "CREATE USER bench@'127.0.0.1' IDENTIFIED BY 'hush'",

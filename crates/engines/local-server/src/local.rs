@@ -84,7 +84,9 @@ impl LocalServer {
         let found = kind.find(&Surroundings::of_process())?;
         let installation = choose::choose(kind, found, spec.version.as_deref(), made_by.as_ref())?;
         let installation = staging::reachable(installation, &account, run.path())?;
-        run.note(janitor::PROGRAM, &installation.server.display().to_string())?;
+        // The program may execute another file of its tree.
+        let program = installation.root.as_ref().unwrap_or(&installation.server);
+        run.note(janitor::PROGRAM, &program.display().to_string())?;
         run.note(janitor::DATA, &place.data.display().to_string())?;
         let group = match spec.memory_bytes {
             None => None,
@@ -128,6 +130,10 @@ impl LocalServer {
 
     pub fn socket_path(&self) -> PathBuf {
         self.kind.socket_path(&self.layout.socket_directory)
+    }
+
+    pub fn kind(&self) -> &'static dyn ServerKind {
+        self.kind
     }
 
     /// Its process, `None` while it is stopped.

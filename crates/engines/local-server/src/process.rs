@@ -136,7 +136,7 @@ pub fn describe(status: ExitStatus) -> String {
     }
 }
 
-/// Processes that run one of `programs` with their working directory in one of `places`.
+/// Processes that run one of `programs`, or a program below one, with their working directory in one of `places`.
 ///
 /// By both, because a working directory alone may be that of its user's shell.
 pub(super) fn working_in(places: &[&Path], programs: &[&Path]) -> Vec<u32> {
@@ -145,7 +145,8 @@ pub(super) fn working_in(places: &[&Path], programs: &[&Path]) -> Vec<u32> {
     };
     let is_ours = |pid: &u32| {
         let link = |name: &str| std::fs::read_link(format!("/proc/{pid}/{name}")).ok();
-        let runs = link("exe").is_some_and(|exe| programs.contains(&exe.as_path()));
+        let is_run = |exe: PathBuf| programs.iter().any(|program| exe.starts_with(program));
+        let runs = link("exe").is_some_and(is_run);
         runs && link("cwd").is_some_and(|cwd| places.iter().any(|place| cwd.starts_with(place)))
     };
     entries

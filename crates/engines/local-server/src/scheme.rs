@@ -5,7 +5,9 @@ use std::sync::Arc;
 use super::spec::sessions_setting;
 use super::{Installation, LocalServer, ServerKind, ServerSpec, Surroundings};
 use engine::inspection::Inspection;
-use engine::{BackupMethod, Engine, EngineInfo, Reach, Result, Target, TargetUrl, TypeNames};
+use engine::{
+    BackupMethod, Engine, EngineInfo, Reach, Result, Target, TargetUrl, Tried, TypeNames,
+};
 
 /// Settings of every local server, as `dbdyno list engines` shows them.
 const SETTINGS: &[(&str, &str)] = &[
@@ -30,7 +32,9 @@ pub struct LocalEngine {
     pub kind: &'static dyn ServerKind,
     pub scheme: &'static str,
     pub title: &'static str,
+    pub sql_of: Option<&'static str>,
     pub type_names: TypeNames,
+    pub tried: Tried,
     /// The setting that makes the cache so large.
     pub cache_setting: fn(u64) -> (&'static str, String),
     pub backup_methods: fn() -> Vec<BackupMethod>,
@@ -50,12 +54,14 @@ impl Engine for LocalEngine {
         EngineInfo {
             scheme: self.scheme,
             title: self.title,
+            sql_of: self.sql_of,
             reach: Reach::LocalServer,
             settings: SETTINGS,
             takes_settings_of_the_server: true,
             places: about.places,
             places_tables: true,
             type_names: self.type_names,
+            tried: self.tried,
             ..EngineInfo::EMBEDDED
         }
     }

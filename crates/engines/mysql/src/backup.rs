@@ -1,31 +1,47 @@
-//! Backups of local servers of MariaDB: with `mariadb-backup`, which copies files while the server works and replays its log into
-//! them when they are restored; and of rows.
+//! Backups of local servers. Of MariaDB: with `mariadb-backup`, which copies files while the server works and replays its log into
+//! them when they are restored, and of rows. Of MySQL: with its plugin `clone`, which copies files inside the server, and of rows.
 
+mod clone;
 mod files;
 mod mydumper;
+mod mysqldump;
+mod pages;
 mod tools;
 
 use std::path::Path;
 
 use tools::statement;
 
+use super::flavour::Flavour;
 use super::target::MySqlTarget;
 use engine::backup_adapter::{Adapter, bound, described};
 use engine::{Backup, BackupMethod, Method, Result};
 
-const ADAPTERS: &[Adapter<MySqlTarget>] = &[files::FILES, mydumper::NONE, mydumper::GZIP];
+const OF_MARIADB: &[Adapter<MySqlTarget>] = &[files::FILES, mydumper::NONE, mydumper::GZIP];
+const OF_MYSQL: &[Adapter<MySqlTarget>] = &[clone::CLONE, mysqldump::DUMP];
 
-pub(super) fn methods() -> Vec<BackupMethod> {
-    described(ADAPTERS)
+fn adapters(flavour: Flavour) -> &'static [Adapter<MySqlTarget>] {
+    if flavour.clones_itself {
+        OF_MYSQL
+    } else {
+        OF_MARIADB
+    }
+}
+
+pub(super) fn methods(flavour: Flavour) -> Vec<BackupMethod> {
+    described(adapters(flavour))
 }
 
 impl Backup for MySqlTarget {
     /// The table spaces of the server, which a backup holds together, without undo, temporary tables and free pages.
     fn logical_bytes(&self) -> Result<u64> {
-        let sql = "SELECT CAST((SELECT SUM(FILE_SIZE) FROM information_schema.INNODB_SYS_TABLESPACES \
+        let files = self.flavour().table_spaces;
+        let sql = format!(
+            "SELECT CAST((SELECT SUM(FILE_SIZE) FROM information_schema.{files} \
                    WHERE NAME NOT LIKE 'innodb_undo%' AND NAME <> 'innodb_temporary') \
-                   - (SELECT SUM(DATA_FREE) FROM information_schema.TABLES WHERE ENGINE = 'InnoDB') AS CHAR)";
-        let rows = self.texts(sql)?;
+                   - (SELECT SUM(DATA_FREE) FROM information_schema.TABLES WHERE ENGINE = 'InnoDB') AS CHAR)"
+        );
+        let rows = self.texts(&sql)?;
         let bytes = rows.into_iter().flatten().next().flatten();
         bytes
             .and_then(|text| text.parse().ok())
@@ -33,11 +49,11 @@ impl Backup for MySqlTarget {
     }
 
     fn methods(&self) -> Vec<BackupMethod> {
-        methods()
+        methods(self.flavour())
     }
 
     fn method(&self, name: &str) -> Option<Box<dyn Method + '_>> {
-        bound(ADAPTERS, name, self)
+        bound(adapters(self.flavour()), name, self)
     }
 
     fn warm(&self) -> Result<()> {

@@ -117,8 +117,8 @@ fn may_not(client: &mut Client, error: TargetError) -> TargetError {
     }
     let user = client.read_one("SELECT current_user()").ok().flatten();
     TargetError::unreachable(format!(
-        "mysql: the user {} may not set global variables, which dbdyno needs to trigger checkpoints; grant SUPER \
-         (MySQL: SYSTEM_VARIABLES_ADMIN)",
-        user.unwrap_or_default()
+        "mysql: the user {} may not set global variables, which dbdyno needs to trigger checkpoints; grant {}",
+        user.unwrap_or_default(),
+        client.flavour().checkpoint_right()
     ))
 }

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use super::explain::{explain, refused};
+use super::flavour::{Family, Flavour};
 use super::wire::{Cell, Column, Event, Finished, Login, Row, ServerError, StatementId, Wire};
 use engine::inspection::{Protection, WITHOUT_TLS};
 use engine::open_sessions::{OpenSession, Owner};
@@ -149,6 +150,10 @@ impl Client {
     }
 
     /// Version as the server says it.
+    pub fn flavour(&self) -> Flavour {
+        Family::of_version(self.server_version())
+    }
+
     pub fn server_version(&self) -> &str {
         &self.wire.server().version
     }

@@ -26,7 +26,7 @@ pub(super) fn settings(client: &mut Client, flavour: Flavour) -> Result<BTreeMap
         quoted(ALWAYS)
     );
     let mut settings = pairs(client, &always)?;
-    match pairs(client, flavour.settings_query()) {
+    match pairs(client, flavour.settings_query) {
         Ok(set) => settings.extend(set),
         Err(error) => {
             settings.insert(
@@ -86,7 +86,7 @@ pub(super) fn running_since(client: &mut Client, flavour: Flavour) -> Result<Opt
     client.read_one(&format!(
         "SELECT date_format(utc_timestamp() - INTERVAL variable_value SECOND, '%Y-%m-%dT%H:%i:%sZ') \
          FROM {}.global_status WHERE variable_name = 'UPTIME'",
-        flavour.status_schema()
+        flavour.status_schema
     ))
 }
 
@@ -149,15 +149,17 @@ pub(super) fn sessions_most(client: &mut Client) -> Result<Option<u64>> {
 
 /// Pages asked of the buffer pool and bytes of log made, of the whole server.
 ///
-/// MariaDB's log sequence number counts the bytes made, written out or not; MySQL shows only those
-/// written.
+/// The log sequence number counts the bytes made, written out or not; MySQL before 8.0.30 shows only those written.
 pub(super) fn counters(client: &mut Client) -> Result<Counters> {
-    const NAMES: &str = "Innodb_buffer_pool_read_requests Innodb_buffer_pool_reads Innodb_lsn_current Innodb_os_log_written";
+    const NAMES: &str = "Innodb_buffer_pool_read_requests Innodb_buffer_pool_reads Innodb_lsn_current \
+         Innodb_redo_log_current_lsn Innodb_os_log_written";
     let status = status(client, NAMES)?;
     let of = |name: &str| status.get(name).copied();
     Ok(Counters {
         buffer_gets: of("innodb_buffer_pool_read_requests"),
-        redo_bytes: of("innodb_lsn_current").or(of("innodb_os_log_written")),
+        redo_bytes: of("innodb_lsn_current")
+            .or(of("innodb_redo_log_current_lsn"))
+            .or(of("innodb_os_log_written")),
         pages_read: of("innodb_buffer_pool_reads"),
     })
 }

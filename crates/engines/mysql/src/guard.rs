@@ -11,15 +11,11 @@ use engine::register::{self, COLUMNS};
 use engine::value::Identities;
 use engine::{OWN_TABLES, Result, TargetError};
 
-/// Oldest versions whose protocol and statements are used; what is older was never tried.
-const MARIADB_MIN: (u32, u32) = (10, 5);
-const MYSQL_MIN: (u32, u32) = (8, 0);
-
 /// The first connection of a target to a server that is not too old, and its version.
 pub(super) fn connect(access: &Access) -> Result<(Client, Flavour, String)> {
     let client = access.connect_to_server()?;
     let version = client.server_version().to_owned();
-    let flavour = Flavour::of_version(&version);
+    let flavour = client.flavour();
     refuse_old(flavour, &version)?;
     Ok((client, flavour, version))
 }
@@ -29,18 +25,13 @@ fn refuse_old(flavour: Flavour, version: &str) -> Result<()> {
         .split(|c: char| !c.is_ascii_digit())
         .map(|n| n.parse::<u32>().unwrap_or(0));
     let found = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
-    let least = match flavour {
-        Flavour::MariaDb => MARIADB_MIN,
-        Flavour::MySql => MYSQL_MIN,
-    };
+    let least = flavour.oldest;
     if found >= least {
         return Ok(());
     }
     Err(TargetError::unreachable(format!(
         "the server is {} {version}, which is too old; dbdyno needs {}.{} or later",
-        flavour.title(),
-        least.0,
-        least.1
+        flavour.title, least.0, least.1
     )))
 }
 
@@ -309,17 +300,18 @@ fn refuse_foreign_code(client: &mut Client, access: &Access) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::flavour::{MARIADB, MYSQL};
     use super::*;
 
     #[test]
     fn old_servers_are_refused() {
-        assert!(refuse_old(Flavour::MariaDb, "10.11.19-MariaDB").is_ok());
-        assert!(refuse_old(Flavour::MySql, "8.4.2").is_ok());
-        let message = refuse_old(Flavour::MySql, "5.7.44").unwrap_err().message;
+        assert!(refuse_old(&MARIADB, "10.11.19-MariaDB").is_ok());
+        assert!(refuse_old(&MYSQL, "8.4.2").is_ok());
+        let message = refuse_old(&MYSQL, "5.7.44").unwrap_err().message;
         assert!(
             message.contains("5.7.44") && message.contains("8.0"),
             "{message}"
         );
-        assert!(refuse_old(Flavour::MariaDb, "10.4.1-MariaDB").is_err());
+        assert!(refuse_old(&MARIADB, "10.4.1-MariaDB").is_err());
     }
 }

@@ -2,12 +2,12 @@
 
 use super::access::{Access, refuse_servers_own};
 use super::client::Client;
-use super::flavour::Flavour;
+use super::flavour::{Flavour, plain_version};
 use super::limits::{Limits, is_read_only};
 use super::overrides::set_up_first;
 use super::rights::Grants;
 use super::session_settings::try_settings;
-use super::target::{RULES, lacks, plain_version};
+use super::target::lacks;
 use super::{facts, guard, name, watch};
 use engine::Result;
 use engine::inspection::{ClockOffset, Gap, Inspection, OwnPlace, PlaceState, RoundTrip};
@@ -24,10 +24,10 @@ pub(super) fn inspect(
     let replaced = set_up_first(client, flavour, access.writes_anyway)?;
     guard::refuse_proxy(client, access)?;
     let mut found = Inspection {
-        engine: flavour.title().into(),
+        engine: flavour.title.into(),
         version: plain_version(&version),
         protection: Some(client.protection()),
-        rules: RULES,
+        rules: flavour.rules,
         sessions_left: facts::sessions_left(client)?,
         round_trip: Some(RoundTrip::measure(|| client.read("SELECT 1").map(drop))?),
         clock: clock(client)?,
@@ -118,10 +118,7 @@ fn place(found: &mut Inspection, client: &mut Client, access: &Access) -> Result
 }
 
 fn advice(flavour: Flavour, account: &str, database: &str) -> String {
-    let checkpoint = match flavour {
-        Flavour::MariaDb => "SUPER",
-        Flavour::MySql => "SYSTEM_VARIABLES_ADMIN",
-    };
+    let checkpoint = flavour.checkpoint_right();
     let database = name::identifier(database);
     format!(
         "{account} has all privileges, which dbdyno does not need; this is enough: CREATE USER bench@'%' IDENTIFIED BY '…'; \

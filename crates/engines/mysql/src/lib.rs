@@ -19,6 +19,7 @@ pub mod local;
 mod name;
 mod observe;
 mod option_file;
+mod override_tables;
 mod overrides;
 mod read;
 mod rights;

@@ -3,7 +3,8 @@
 use super::client::Client;
 use super::flavour::Flavour;
 use super::guard;
-use super::overrides::{BINLOG_FORMAT, KEYS_REQUIRED, SERVERS, read_only};
+use super::override_tables::{BINLOG_FORMAT, KEYS_REQUIRED};
+use super::overrides::SERVERS;
 use super::session_settings::assignment;
 use engine::session_settings::{Override, Replaced};
 use engine::{Result, TargetError};
@@ -78,7 +79,7 @@ pub(super) fn is_read_only(
             )));
         }
     }
-    let name = read_only(flavour);
+    let name = flavour.read_only;
     match variable(client, name)?.as_str() {
         "1" if !writes_anyway => Ok(Some(format!(
             "transactions are read-only by default ({name} = ON); run only scripts that read, or let dbdyno write: \
@@ -100,12 +101,8 @@ fn variable(client: &mut Client, name: &str) -> Result<String> {
 
 /// Refuses an account that may do so much an hour and no more.
 fn refuse_hourly(client: &mut Client, flavour: Flavour) -> Result<()> {
-    let sql = match flavour {
-        Flavour::MariaDb => "SHOW CREATE USER",
-        Flavour::MySql => "SHOW CREATE USER CURRENT_USER()",
-    };
     // Not everybody may see it of himself.
-    let account = client.read(sql).unwrap_or_default();
+    let account = client.read(flavour.account_query).unwrap_or_default();
     let account: String = account.into_iter().flatten().flatten().collect();
     for limit in [
         "MAX_QUERIES_PER_HOUR",

@@ -108,7 +108,7 @@ impl Activity for MySqlActivity {
         if self.asking.thread.is_none() {
             return Ok(None);
         }
-        let sql = look::threads_sql(self.own_session);
+        let sql = look::threads_sql(self.asking.flavour, self.own_session);
         let rows = self.asking.rows("the process list", &sql)?;
         let threads = rows
             .iter()

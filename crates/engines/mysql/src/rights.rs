@@ -20,8 +20,6 @@ const ON_DATABASE: [&str; 11] = [
     "CREATE ROUTINE",
     "ALTER ROUTINE",
 ];
-/// MySQL alone demands it for foreign keys.
-const ON_DATABASE_OF_MYSQL: &str = "REFERENCES";
 const EVERYTHING: &str = "ALL PRIVILEGES";
 
 /// Privileges with the databases that they are for.
@@ -67,8 +65,8 @@ impl Grants {
     ) -> Vec<Right> {
         let mut rights = Vec::new();
         if !is_read_only {
-            let more = (flavour == Flavour::MySql).then_some(ON_DATABASE_OF_MYSQL);
-            let needed: Vec<&str> = ON_DATABASE.into_iter().chain(more).collect();
+            let needed = ON_DATABASE.into_iter().chain(flavour.foreign_key_right);
+            let needed: Vec<&str> = needed.collect();
             let missing = needed.iter().filter(|one| !self.on(database, one));
             let missing: Vec<&str> = missing.copied().collect();
             rights.push(Right {
@@ -83,14 +81,11 @@ impl Grants {
                 is_required: true,
                 grant: format!("GRANT ALL ON {}.* TO {account}", name::identifier(database)),
             });
-            let (name, others) = match flavour {
-                Flavour::MariaDb => ("SUPER", None),
-                Flavour::MySql => ("SYSTEM_VARIABLES_ADMIN", Some("SUPER")),
-            };
+            let name = flavour.checkpoint_right();
+            let mut enough = flavour.checkpoint_rights.iter();
             rights.push(Right {
                 name: name.into(),
-                is_held: self.everywhere(name)
-                    || others.is_some_and(|other| self.everywhere(other)),
+                is_held: enough.any(|right| self.everywhere(right)),
                 needed_for: "making the server write its pages to the data files (checkpoints)",
                 without: "a run is refused",
                 is_required: true,
@@ -169,6 +164,7 @@ fn is_like(name: &str, pattern: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::flavour::{MARIADB, MYSQL};
     use super::*;
 
     fn grants(lines: &[&str]) -> Grants {
@@ -196,20 +192,13 @@ mod tests {
             "GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, DROP, INDEX, ALTER, \
              CREATE ROUTINE, ALTER ROUTINE ON `dbdyno`.* TO `bench`@`%`",
         ]);
-        let rights = held.rights(
-            Flavour::MariaDb,
-            "'bench'@'%'",
-            "dbdyno",
-            false,
-            false,
-            false,
-        );
+        let rights = held.rights(&MARIADB, "'bench'@'%'", "dbdyno", false, false, false);
         assert_eq!(rights[0].name, "LOCK TABLES on `dbdyno`");
         assert!(rights.iter().all(|right| !right.is_held));
         assert_eq!(rights[1].grant, "GRANT SUPER ON *.* TO 'bench'@'%'");
-        let rights = held.rights(Flavour::MySql, "'b'@'%'", "dbdyno", true, false, true);
+        let rights = held.rights(&MYSQL, "'b'@'%'", "dbdyno", true, false, true);
         assert_eq!(rights[0].name, "LOCK TABLES, REFERENCES on `dbdyno`");
-        let rights = held.rights(Flavour::MySql, "'b'@'%'", "dbdyno", true, true, true);
+        let rights = held.rights(&MYSQL, "'b'@'%'", "dbdyno", true, true, true);
         assert!(rights.iter().all(|right| !right.is_required));
     }
 

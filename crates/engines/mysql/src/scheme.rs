@@ -3,23 +3,23 @@
 use std::sync::Arc;
 
 use super::access::{self, Access, SETTINGS};
-use super::backup;
 use super::foreign::FOREIGN;
 use super::inspect::inspect;
-use super::local::MariaDbServer;
+use super::local::{MARIADB, MYSQL};
 use super::session_settings::RESERVED;
 use super::source::MySqlSource;
 use super::target::{MySqlTarget, asked_of};
+use super::{backup, flavour};
 use engine::catalogue::Source;
 use engine::inspection::Inspection;
 use engine::session_settings::{self, SessionSettings};
 use engine::{
-    Engine, EngineInfo, Footprint, Incomplete, Reach, Result, RowBytes, Target, TargetUrl,
+    Engine, EngineInfo, Footprint, Incomplete, Reach, Result, RowBytes, Target, TargetUrl, Tried,
     TypeNames,
 };
 use local_server::LocalEngine;
 
-pub const ENGINES: engine::Engines = engine::Engines(&[&MySql, &LOCAL]);
+pub const ENGINES: engine::Engines = engine::Engines(&[&MySql, &LOCAL_MARIADB, &LOCAL_MYSQL]);
 
 const TYPE_NAMES: TypeNames = TypeNames {
     moment: "DATETIME(6)",
@@ -72,6 +72,11 @@ impl Engine for MySql {
             password_places: Some("~/.my.cnf or $MYSQL_PWD"),
             type_names: TYPE_NAMES,
             footprint: Some(FOOTPRINT),
+            tried: Tried {
+                here: "MariaDB 10.11, MySQL 9.7",
+                believed: "MariaDB 10.5 to 12, MySQL 8.0 to 9, Aurora, Percona Server",
+                ..Tried::NOTHING
+            },
             ..EngineInfo::EMBEDDED
         }
     }
@@ -117,15 +122,49 @@ impl Engine for MySql {
     }
 }
 
-/// A server that dbdyno makes, tunes, restarts and removes.
-pub(super) static LOCAL: LocalEngine = LocalEngine {
-    kind: &MariaDbServer,
-    scheme: "mysql+local",
+const MARIADB_TRIED: Tried = Tried {
+    here: "10.11",
+    believed: "10.5 to 12",
+    ..Tried::NOTHING
+};
+const MYSQL_TRIED: Tried = Tried {
+    here: "9.7",
+    believed: "8.0.30 to 9",
+    ..Tried::NOTHING
+};
+
+/// Servers that dbdyno makes, tunes, restarts and removes.
+pub(super) static LOCAL_MARIADB: LocalEngine = LocalEngine {
+    kind: &MARIADB,
+    scheme: "mariadb+local",
     title: "MariaDB, a local server that dbdyno starts",
+    sql_of: Some("mysql"),
+    backup_methods: || backup::methods(&flavour::MARIADB),
+    open: |url| Ok(Arc::new(MySqlTarget::open_local(&MARIADB, url)?)),
+    tried: MARIADB_TRIED,
+    ..LOCAL
+};
+
+pub(super) static LOCAL_MYSQL: LocalEngine = LocalEngine {
+    kind: &MYSQL,
+    scheme: "mysql+local",
+    title: "MySQL, a local server that dbdyno starts",
+    backup_methods: || backup::methods(&flavour::MYSQL),
+    open: |url| Ok(Arc::new(MySqlTarget::open_local(&MYSQL, url)?)),
+    tried: MYSQL_TRIED,
+    ..LOCAL
+};
+
+const LOCAL: LocalEngine = LocalEngine {
+    kind: &MYSQL,
+    scheme: "",
+    title: "",
+    sql_of: None,
     type_names: TYPE_NAMES,
+    tried: Tried::NOTHING,
     cache_setting: |bytes| ("innodb_buffer_pool_size", bytes.to_string()),
-    backup_methods: backup::methods,
-    open: |url| Ok(Arc::new(MySqlTarget::open_local(url)?)),
+    backup_methods: Vec::new,
+    open: |url| Ok(Arc::new(MySqlTarget::open_local(&MYSQL, url)?)),
     inspect: |server| {
         let access = Access::local(server.socket_path(), server.superuser());
         inspect(&access, &SessionSettings::new(), true)

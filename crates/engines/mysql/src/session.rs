@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use super::access::Access;
 use super::client::Client;
-use super::flavour::Flavour;
 use super::overrides::set_up;
 use super::read::{add_row, keep_row};
 use super::wire::StatementId;
@@ -32,6 +31,8 @@ pub(super) struct MySqlSession {
     schema: String,
     group: Group,
     access: Arc<Access>,
+    /// The clause that compresses a new table; empty where it stays as it is or a setting does it.
+    compression: &'static str,
 }
 
 /// Connects and sets what all sessions share.
@@ -47,7 +48,7 @@ pub(super) fn connect_for_script(access: &Access) -> Result<Client> {
 fn connect_with(access: &Access, for_script: bool) -> Result<Client> {
     let (tls, login) = (access.tls.as_ref(), access.login());
     let mut client = Client::connect(&access.place, tls, login, access.owner)?;
-    let flavour = Flavour::of_version(client.server_version());
+    let flavour = client.flavour();
     client.run(&set_up(flavour, for_script, access.writes_anyway))?;
     guard::refuse_proxy(&mut client, access)?;
     guard::check_database(&mut client, access)?;
@@ -55,22 +56,24 @@ fn connect_with(access: &Access, for_script: bool) -> Result<Client> {
 }
 
 impl MySqlSession {
-    pub(super) fn new(client: Client, access: Arc<Access>) -> Self {
+    pub(super) fn new(client: Client, access: Arc<Access>, compression: &'static str) -> Self {
         Self {
             client,
             schema: name::identifier(&access.database),
             group: Group::default(),
             access,
+            compression,
         }
     }
 
-    /// The clause that places a table in its own directory; empty where it lies with the data.
-    fn table_place(&self, table: &str) -> String {
+    /// The clauses that compress a table and place it in its own directory.
+    fn table_options(&self, table: &str) -> String {
         let place = self.access.table_directories.get(table);
-        place.map_or(String::new(), |place| {
+        let place = place.map_or(String::new(), |place| {
             let place = register::quoted(&place.display().to_string());
             format!(" DATA DIRECTORY = {place}")
-        })
+        });
+        format!("{}{place}", self.compression)
     }
 
     fn load(&mut self, table: &str, rows: &mut dyn RowSource) -> Result<u64> {
@@ -185,14 +188,11 @@ impl Session for MySqlSession {
     }
 
     fn limit_statements(&mut self, limit: Option<Duration>) -> Result<()> {
-        // The two servers call it differently, and count seconds or milliseconds; each passes over the
-        // other's words. 0 is none.
+        // 0 is none.
         let limit_ms = limit.map_or(0, |limit| limit.as_millis().max(1));
-        let limit_s = limit_ms as f64 / 1e3;
-        let sql = format!(
-            "SET @dbdyno_limit_ms = {limit_ms} /*M! , SESSION max_statement_time = {limit_s} */ \
-             /*!50708 , SESSION max_execution_time = {limit_ms} */"
-        );
+        let (name, units) = self.client.flavour().statement_limit;
+        let limit = limit_ms as f64 * units / 1e3;
+        let sql = format!("SET SESSION {name} = {limit}");
         self.client.run(&sql).map(drop)
     }
 
@@ -226,13 +226,13 @@ impl Session for MySqlSession {
     }
 
     fn create_table(&mut self, table: &str, sql: &str) -> Result<()> {
-        let place = self.table_place(table);
-        tables::create(self, table, sql, &place)
+        let options = self.table_options(table);
+        tables::create(self, table, sql, &options)
     }
 
     fn create_table_as(&mut self, table: &str, query: &str) -> Result<()> {
-        let place = self.table_place(table);
-        tables::create_as(self, table, query, &place)
+        let options = self.table_options(table);
+        tables::create_as(self, table, query, &options)
     }
 
     fn is_entered(&mut self, table: &str) -> Result<bool> {

@@ -71,12 +71,12 @@ pub(super) fn try_settings(
                 code::UNKNOWN_VARIABLE => return Err(unknown(flavour, name)),
                 _ => return Err(not_taken(name, value, explain("SET SESSION", &error))),
             };
-            return Err(of_the_server(flavour.title(), name, why));
+            return Err(of_the_server(flavour.title, name, why));
         }
         let found = read_back(client, [name.as_str()])?;
         let found = found.into_iter().next().unwrap_or_default();
         if !means(&found, value) {
-            return Err(not_in_force(flavour.title(), name, value, &found));
+            return Err(not_in_force(flavour.title, name, value, &found));
         }
         in_force.insert(name.clone(), found);
     }
@@ -95,7 +95,7 @@ pub(super) fn set_settings(
     let all: Vec<String> = settings.iter().map(|(n, v)| assignment(n, v)).collect();
     client.run(&format!("SET SESSION {}", all.join(", SESSION ")))?;
     let found = read_back(client, settings.keys().map(String::as_str))?;
-    all_in_force(flavour.title(), settings, found)
+    all_in_force(flavour.title, settings, found)
 }
 
 fn read_back<'n>(
@@ -166,7 +166,7 @@ fn unknown(flavour: Flavour, name: &str) -> TargetError {
     TargetError::statement(format!(
         "{0}: this server has no setting \"{name}\"; `SHOW SESSION VARIABLES` lists its settings, and the URL has \
          socket and others",
-        flavour.title()
+        flavour.title
     ))
 }
 

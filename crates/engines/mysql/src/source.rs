@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use super::access::Access;
 use super::client::Client;
+use super::flavour::plain_version;
 use super::session::connect;
 use super::wire::Cell as WireCell;
 use engine::Result;
@@ -60,7 +61,7 @@ pub(super) struct MySqlSource {
     access: Access,
     url: String,
     is_of_target: bool,
-    version: String,
+    title: String,
     readers: Mutex<Vec<String>>,
     /// Looks after them once one has waited.
     watcher: Mutex<Option<Client>>,
@@ -71,12 +72,17 @@ pub(super) struct MySqlSource {
 impl MySqlSource {
     /// Looks whether the server lets this user in.
     pub(super) fn open(access: Access, url: String, is_of_target: bool) -> Result<Self> {
-        let version = connect(&access)?.server_version().to_owned();
+        let client = connect(&access)?;
+        let title = format!(
+            "{} {}",
+            client.flavour().title,
+            plain_version(client.server_version())
+        );
         Ok(Self {
             access,
             url,
             is_of_target,
-            version,
+            title,
             _server: None,
             readers: Mutex::default(),
             watcher: Mutex::default(),
@@ -94,7 +100,7 @@ impl MySqlSource {
 
 impl Source for MySqlSource {
     fn title(&self) -> String {
-        format!("MariaDB or MySQL {}", self.version)
+        self.title.clone()
     }
 
     fn url(&self) -> String {

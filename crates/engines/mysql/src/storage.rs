@@ -1,4 +1,4 @@
-//! How a table is stored, read back from MariaDB.
+//! How a table is stored, read back from the server.
 
 use std::collections::BTreeMap;
 
@@ -20,13 +20,13 @@ pub(super) fn storage_of(
          WHERE table_schema = {} AND table_name = '{table}'",
         literal(database)
     ))?;
-    let asked = options
-        .unwrap_or_default()
-        .to_ascii_uppercase()
-        .contains("PAGE_COMPRESSED");
+    let options = options.unwrap_or_default().to_ascii_uppercase();
+    let words = ["PAGE_COMPRESSED", "COMPRESSION=\"ZLIB\""];
+    let asked = words.iter().any(|words| options.contains(words));
     let codec = if asked && takes_less_than_its_length(client, database, table)? {
         let algorithm = facts::variable(client, "innodb_compression_algorithm")?;
-        format!("page compression, {}", algorithm.unwrap_or_default())
+        let algorithm = algorithm.as_deref().unwrap_or("zlib");
+        format!("page compression, {algorithm}")
     } else {
         "uncompressed".into()
     };
@@ -34,10 +34,11 @@ pub(super) fn storage_of(
 }
 
 fn takes_less_than_its_length(client: &mut Client, database: &str, table: &str) -> Result<bool> {
+    let flavour = client.flavour();
+    let (files, of) = (flavour.table_spaces, flavour.table_space_of);
+    let of = of.replace("{database}", &literal(database));
     let found = client.read_one(&format!(
-        "SELECT allocated_size < file_size FROM information_schema.innodb_sys_tablespaces \
-         WHERE name = concat(cast(convert({} USING filename) AS char), '/{table}')",
-        literal(database)
+        "SELECT allocated_size < file_size FROM information_schema.{files} WHERE name = concat({of}, '/{table}')"
     ))?;
     Ok(found.as_deref() == Some("1"))
 }

@@ -10,9 +10,8 @@ use archive::{Purpose, RightsMissing, TargetRecord, Unseen};
 
 use super::access::{Access, SETTINGS};
 use super::client::Client;
-use super::flavour::Flavour;
+use super::flavour::{Flavour, plain_version};
 use super::limits::{Limits, is_read_only};
-use super::local::MariaDbServer;
 use super::observe::MySqlActivity;
 use super::overrides::set_up_first;
 use super::session::{MySqlSession, connect, connect_for_script};
@@ -29,16 +28,14 @@ use engine::{
     Activity, Backup, Cooled, Counters, Feature, Result, Session, SessionsLeft, Snapshot, Target,
     TargetError, TargetUrl, Wanted, Watch,
 };
-use local_server::{ControlConnection, LocalServer};
+use local_server::{ControlConnection, LocalServer, ServerKind};
 
 /// Where sessions begin on a server that takes no writes and has no database of dbdyno's.
 const NO_DATABASE: &str = "information_schema";
 
-pub(super) const RULES: &str = include_str!("rules.toml");
-
 /// Why a server that somebody else started has no methods.
-pub(super) const NOT_LOCAL: &str = "backups of MariaDB are measured on servers that dbdyno starts itself, because the restored copy \
-     needs a server of its own; use mysql+local:";
+pub(super) const NOT_LOCAL: &str = "backups of MariaDB and MySQL are measured on servers that dbdyno starts itself, because the restored \
+     copy needs a server of its own; use mariadb+local: or mysql+local:";
 
 pub(super) struct MySqlTarget {
     url: TargetUrl,
@@ -64,8 +61,8 @@ pub(super) struct MySqlTarget {
 
 impl MySqlTarget {
     /// Starts a server of dbdyno's own, and opens it.
-    pub(super) fn open_local(url: &TargetUrl) -> Result<Self> {
-        Self::of_server(LocalServer::start_for(&MariaDbServer, url)?, url)
+    pub(super) fn open_local(kind: &'static dyn ServerKind, url: &TargetUrl) -> Result<Self> {
+        Self::of_server(LocalServer::start_for(kind, url)?, url)
     }
 
     /// Opens a server of dbdyno's own.
@@ -206,7 +203,12 @@ impl MySqlTarget {
     fn session(&self, mut client: Client) -> Result<Box<dyn Session>> {
         set_settings(&mut client, self.flavour, &self.session)?;
         let access = Arc::clone(&self.access);
-        Ok(Box::new(MySqlSession::new(client, access)))
+        let compression = if self.compression() {
+            self.flavour.compression_clause
+        } else {
+            ""
+        };
+        Ok(Box::new(MySqlSession::new(client, access, compression)))
     }
 
     pub(super) fn local_server(&self) -> Option<&LocalServer> {
@@ -219,6 +221,10 @@ impl MySqlTarget {
 
     pub(super) fn database(&self) -> &str {
         &self.access.database
+    }
+
+    pub(super) fn flavour(&self) -> Flavour {
+        self.flavour
     }
 
     /// The rows of a query on the connection that is no job's.
@@ -240,12 +246,6 @@ pub(super) fn asked_of(url: &TargetUrl) -> Result<(Access, SessionSettings)> {
     access.read_files()?;
     let session = session_settings::of_url(url, SETTINGS, RESERVED)?;
     Ok((access, session))
-}
-
-/// "10.11.19" of "10.11.19-MariaDB-0+deb12u1".
-pub(super) fn plain_version(version: &str) -> String {
-    let is_of_number = |c: &char| c.is_ascii_digit() || *c == '.';
-    version.chars().take_while(is_of_number).collect()
 }
 
 /// Without a right, views are empty: that is reported, not taken for zero.
@@ -272,15 +272,11 @@ fn rights_missing(client: &mut Client, others_allowed: bool) -> Result<Option<Ri
 }
 
 pub(super) fn lacks(flavour: Flavour, limits: &Limits, feature: Feature) -> Option<String> {
-    match (feature, flavour) {
-        (Feature::KeylessTables, _) => limits.keys.clone(),
-        (Feature::Compression, Flavour::MySql) => Some(
-            "MySQL has no setting that compresses new tables, and dbdyno does not rewrite the library's statements"
-                .into(),
-        ),
-        (Feature::ParallelStatement, flavour) => Some(format!(
+    match feature {
+        Feature::KeylessTables => limits.keys.clone(),
+        Feature::ParallelStatement => Some(format!(
             "{} runs each statement on one thread",
-            flavour.title()
+            flavour.title
         )),
         _ => None,
     }
@@ -302,7 +298,7 @@ impl Target for MySqlTarget {
         TargetRecord {
             name: self.url.scheme.clone(),
             url: self.url.to_string(),
-            engine: self.flavour.title().into(),
+            engine: self.flavour.title.into(),
             engine_version: plain_version(&self.version),
             nodes: 1,
             device: None,
@@ -321,9 +317,9 @@ impl Target for MySqlTarget {
         }
         let mut client = self.connect()?;
         let mut more = self.limits.assignments.clone();
-        if self.flavour == Flavour::MariaDb {
-            let compressed = u8::from(self.compression.load(Ordering::Relaxed));
-            more.push(format!("SESSION innodb_compression_default = {compressed}"));
+        let compressed = self.compression();
+        if let Some(setting) = self.flavour.compression_setting {
+            more.push(format!("SESSION {setting} = {}", u8::from(compressed)));
         }
         if !more.is_empty() {
             client.run(&format!("SET {}", more.join(", ")))?;
@@ -486,13 +482,10 @@ impl Target for MySqlTarget {
     }
 
     fn setting_rules(&self) -> &'static str {
-        RULES
+        self.flavour.rules
     }
 
     fn storage_of(&self, table: &str) -> Result<BTreeMap<String, u64>> {
-        if self.flavour == Flavour::MySql {
-            return Ok(BTreeMap::new());
-        }
         self.with_control(|client| super::storage::storage_of(client, &self.access.database, table))
     }
 }

@@ -15,7 +15,7 @@ use engine::catalogue::Source;
 use engine::inspection::Inspection;
 use engine::session_settings;
 use engine::{
-    Engine, EngineInfo, Footprint, Incomplete, Reach, Result, RowBytes, Target, TargetUrl,
+    Engine, EngineInfo, Footprint, Incomplete, Reach, Result, RowBytes, Target, TargetUrl, Tried,
     TypeNames,
 };
 use local_server::LocalEngine;
@@ -75,6 +75,7 @@ impl Engine for Postgres {
             has_question_mark_operators: true,
             type_names: TYPE_NAMES,
             footprint: Some(FOOTPRINT),
+            tried: TRIED,
             ..EngineInfo::EMBEDDED
         }
     }
@@ -125,12 +126,20 @@ impl Engine for Postgres {
     }
 }
 
+const TRIED: Tried = Tried {
+    here: "15, 16, 18",
+    believed: "12 to 19, Aurora, Neon",
+    ..Tried::NOTHING
+};
+
 /// A server that dbdyno makes, tunes, restarts and removes.
 pub(super) static LOCAL: LocalEngine = LocalEngine {
     kind: &PostgresServer,
     scheme: "postgres+local",
     title: "PostgreSQL, a local server that dbdyno starts",
+    sql_of: None,
     type_names: TYPE_NAMES,
+    tried: TRIED,
     cache_setting: |bytes| ("shared_buffers", format!("{}kB", bytes / 1024)),
     backup_methods: backup::methods,
     open: |url| Ok(Arc::new(PostgresTarget::open_local(url)?)),

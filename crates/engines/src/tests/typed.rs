@@ -26,7 +26,8 @@ fn other_clients_schemes_are_known() {
         ("mysql2://u@h/d", "mysql://u@h/d"),
         ("mysql+pymysql://u@h/d", "mysql://u@h/d"),
         ("jdbc:mariadb://h/d?user=u", "mysql://u@h/d"),
-        ("mariadb+local:?memory=1GiB", "mysql+local:?memory=1GiB"),
+        ("mysql2+local:?memory=1GiB", "mysql+local:?memory=1GiB"),
+        ("MariaDB+local:?memory=1GiB", "mariadb+local:?memory=1GiB"),
         ("postgresql+local:/d", "postgres+local:/d"),
         ("sqlite3:x.db", "sqlite:x.db"),
     ] {

@@ -6,13 +6,20 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use engine::TargetError;
-use local_server::{LocalServer, ServerKind, ServerSpec};
+use local_server::{LocalServer, ServerKind, ServerSpec, Surroundings};
 
-/// Both kinds, for tests that hold for every one.
-pub const KINDS: [&dyn ServerKind; 2] = [
+pub const KINDS: [&dyn ServerKind; 3] = [
     &postgres::local::PostgresServer,
-    &mysql::local::MariaDbServer,
+    &mysql::local::MARIADB,
+    &mysql::local::MYSQL,
 ];
+
+/// All kinds, for tests that hold for every one. MySQL cannot be had everywhere; its own tests are skipped then.
+pub fn kinds() -> impl Iterator<Item = &'static dyn ServerKind> {
+    let found = KINDS[2].find(&Surroundings::of_process());
+    let is_there = found.is_ok_and(|found| !found.is_empty());
+    KINDS.into_iter().take(2 + usize::from(is_there))
+}
 
 /// A parent of servers' directories of the test's own, on disk, reachable by the servers' users.
 pub struct Parent(pub tempfile::TempDir);
@@ -96,7 +103,11 @@ fn client(server: &LocalServer, sql: &str) -> Command {
         return command;
     }
     let tree = server.program().ancestors().nth(2).unwrap();
-    let mut command = Command::new(tree.join("bin/mariadb"));
+    let name = match server.kind().about().name {
+        "mariadb" => "bin/mariadb",
+        _ => "bin/mysql",
+    };
+    let mut command = Command::new(tree.join(name));
     command.args(["--no-defaults", "-N", "-B", "-u", server.superuser()]);
     command
         .arg("-S")

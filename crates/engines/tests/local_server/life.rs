@@ -8,7 +8,7 @@ use super::common::*;
 
 #[test]
 fn a_server_starts_answers_restarts_and_leaves_nothing() {
-    for kind in KINDS {
+    for kind in kinds() {
         let parent = Parent::new();
         let server = parent.start(kind, "").unwrap();
         let pid = server.pid().unwrap();
@@ -37,7 +37,7 @@ fn a_server_starts_answers_restarts_and_leaves_nothing() {
 
 #[test]
 fn two_servers_at_once_do_not_collide() {
-    for kind in KINDS {
+    for kind in kinds() {
         let parent = Parent::new();
         let (one, two) = std::thread::scope(|scope| {
             let two = scope.spawn(|| parent.start(kind, "").unwrap());
@@ -56,7 +56,7 @@ fn two_servers_at_once_do_not_collide() {
 
 #[test]
 fn a_cold_start_keeps_the_data_and_forgets_its_pages() {
-    for kind in KINDS {
+    for kind in kinds() {
         let parent = Parent::new();
         let server = parent.start(kind, "").unwrap();
         let set_up = "CREATE SCHEMA s; CREATE TABLE s.t (a INT); INSERT INTO s.t VALUES (7)";
@@ -68,7 +68,7 @@ fn a_cold_start_keeps_the_data_and_forgets_its_pages() {
 
 #[test]
 fn it_listens_on_its_socket_only() {
-    for kind in KINDS {
+    for kind in kinds() {
         let parent = Parent::new();
         let server = parent.start(kind, "").unwrap();
         let pid = server.pid().unwrap();

@@ -115,7 +115,7 @@ fn has_segment(note: &str) -> bool {
 
 #[test]
 fn the_server_dies_with_its_owner_and_the_next_start_cleans_up() {
-    for kind in KINDS {
+    for kind in kinds() {
         let parent = Parent::new();
         let rest = if is_root() { "?memory=1GiB" } else { "" };
         let mut owner = Owner::start(&parent, kind, rest);
@@ -160,7 +160,7 @@ fn holders_below(place: &Path) -> usize {
 
 #[test]
 fn an_owner_killed_while_it_makes_a_server_leaves_nothing_either() {
-    for kind in KINDS {
+    for kind in kinds() {
         // A server is initialised then, and not copied.
         let (parent, cache) = (Parent::new(), cache_without_blanks());
         let given = parent.path().join("given");
@@ -238,7 +238,7 @@ fn shared_memory_of_a_killed_server_is_removed() {
 
 #[test]
 fn a_server_whose_owner_lives_is_left_alone() {
-    for kind in KINDS {
+    for kind in kinds() {
         let parent = Parent::new();
         let mut owner = Owner::start(&parent, kind, "");
         drop(parent.start(kind, "").unwrap());
@@ -254,7 +254,7 @@ fn a_server_whose_owner_lives_is_left_alone() {
 
 #[test]
 fn data_that_was_given_survives_a_killed_owner() {
-    for kind in KINDS {
+    for kind in kinds() {
         let parent = Parent::new();
         let given = parent.path().join("given");
         let rest = given.to_str().unwrap();
@@ -284,7 +284,8 @@ fn an_ordinary_user_runs_servers_as_itself() {
         return;
     }
     const UID: u32 = 65_534;
-    for kind in KINDS {
+    // That user has no cache, where MySQL would be.
+    for kind in kinds().take(2) {
         let parent = Parent::new();
         chown(parent.path(), Some(UID), Some(UID)).unwrap();
         // Where that user reaches it.

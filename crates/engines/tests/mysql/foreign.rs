@@ -10,12 +10,20 @@ use engine::ErrorKind;
 
 use crate::common::*;
 
+on_both! {
+    no_setting_leads_to_a_table_of_the_same_name,
+    a_table_is_ours_because_we_made_it_and_not_by_its_name,
+    what_others_have_put_into_the_database_keeps_dbdyno_out,
+    names_that_the_server_folds_are_told_apart_as_it_does,
+    a_proxy_that_changes_sessions_is_refused_by_name,
+    an_order_of_the_server_leads_to_no_table_of_another_database,
+}
+
 const MAKE: &str = "CREATE TABLE {schema}.customer (x INT) ENGINE=InnoDB;\n";
 
 /// A session works in its own database with whatever it is told, and fills and removes nothing elsewhere.
-#[test]
-fn no_setting_leads_to_a_table_of_the_same_name() {
-    let server = server();
+fn no_setting_leads_to_a_table_of_the_same_name(kind: &Kind) {
+    let server = kind.server();
     let mut theirs = stage(&server);
     theirs
         .batch(
@@ -44,9 +52,8 @@ fn no_setting_leads_to_a_table_of_the_same_name() {
     assert_eq!(number(theirs.as_mut(), whole), 10);
 }
 
-#[test]
-fn a_table_is_ours_because_we_made_it_and_not_by_its_name() {
-    let server = server();
+fn a_table_is_ours_because_we_made_it_and_not_by_its_name(kind: &Kind) {
+    let server = kind.server();
     let mut theirs = stage(&server);
     let target = opened(&url_of(&server, "root", "dbdyno")).unwrap();
     let mut session = target.open_session().unwrap();
@@ -81,9 +88,8 @@ fn a_table_is_ours_because_we_made_it_and_not_by_its_name() {
     assert!(!session.is_entered("orders").unwrap());
 }
 
-#[test]
-fn what_others_have_put_into_the_database_keeps_dbdyno_out() {
-    let server = server();
+fn what_others_have_put_into_the_database_keeps_dbdyno_out(kind: &Kind) {
+    let server = kind.server();
     let mut theirs = stage(&server);
     theirs.batch("CREATE USER evil@localhost").unwrap();
     for (made, what) in [
@@ -122,10 +128,9 @@ fn what_others_have_put_into_the_database_keeps_dbdyno_out() {
 }
 
 /// Where names of databases and tables are folded, another spelling is the same database.
-#[test]
-fn names_that_the_server_folds_are_told_apart_as_it_does() {
+fn names_that_the_server_folds_are_told_apart_as_it_does(kind: &Kind) {
     for folds in [0, 1] {
-        let server = server_with(&format!(
+        let server = kind.server_with(&format!(
             "&performance_schema=OFF&lower_case_table_names={folds}"
         ));
         let mut theirs = stage(&server);
@@ -161,9 +166,8 @@ fn names_that_the_server_folds_are_told_apart_as_it_does() {
 }
 
 /// A proxy that answers for the server is known by the session's number.
-#[test]
-fn a_proxy_that_changes_sessions_is_refused_by_name() {
-    let server = server();
+fn a_proxy_that_changes_sessions_is_refused_by_name(kind: &Kind) {
+    let server = kind.server();
     let mut theirs = stage(&server);
     let way = server.data_directory().join("proxy.sock");
     begin_renumbering(&way, server.socket_path());
@@ -209,9 +213,8 @@ fn carry(mut from: UnixStream, mut to: UnixStream, greets: bool) {
 }
 
 /// A server runs `init_connect` for an ordinary user before the session sends anything.
-#[test]
-fn an_order_of_the_server_leads_to_no_table_of_another_database() {
-    let server = server();
+fn an_order_of_the_server_leads_to_no_table_of_another_database(kind: &Kind) {
+    let server = kind.server();
     let mut theirs = stage(&server);
     theirs
         .batch(

@@ -9,9 +9,14 @@ use engine::ErrorKind;
 use crate::common::*;
 use testing::Says;
 
-#[test]
-fn somebody_elses_database_is_refused_and_an_own_one_made() {
-    let server = server();
+on_both! {
+    somebody_elses_database_is_refused_and_an_own_one_made,
+    others_at_work_are_left_alone,
+    missing_rights_are_told,
+}
+
+fn somebody_elses_database_is_refused_and_an_own_one_made(kind: &Kind) {
+    let server = kind.server();
     let mut root = stage(&server);
     root.batch(
         "CREATE DATABASE shop; CREATE TABLE shop.payroll (x INT); CREATE DATABASE given; \
@@ -68,9 +73,8 @@ fn somebody_elses_database_is_refused_and_an_own_one_made() {
     }
 }
 
-#[test]
-fn others_at_work_are_left_alone() {
-    let server = server();
+fn others_at_work_are_left_alone(kind: &Kind) {
+    let server = kind.server();
     let mut worker = stage(&server);
     let idle = stage(&server);
     let target = opened(&url_of(&server, "root", "dbdyno")).unwrap();
@@ -94,22 +98,23 @@ fn others_at_work_are_left_alone() {
     assert!(opened(&url_of(&server, "root", "dbdyno")).is_ok());
 }
 
-#[test]
-fn missing_rights_are_told() {
-    let server = server();
+fn missing_rights_are_told(kind: &Kind) {
+    let server = kind.server();
     let mut root = stage(&server);
-    root.batch(
+    root.batch(&kind.words(
         "CREATE USER bench@localhost; GRANT ALL ON dbdyno.* TO bench@localhost; \
          CREATE USER poor@localhost; CREATE USER strong@localhost; \
          GRANT ALL ON dbdyno.* TO strong@localhost; GRANT SUPER ON *.* TO strong@localhost",
-    )
+    ))
     .unwrap();
     let error = refused(&url_of(&server, "poor", "dbdyno"));
     assert_eq!(error.kind, ErrorKind::Unreachable);
     error.message.says("grant the user all privileges");
     let error = refused(&url_of(&server, "bench", "dbdyno"));
     assert_eq!(error.kind, ErrorKind::Unreachable);
-    error.message.says_all(&["bench@localhost", "SUPER"]);
+    error
+        .message
+        .says_all(&["bench@localhost", &kind.words("SUPER")]);
     let target = opened(&url_of(&server, "strong", "dbdyno")).unwrap();
     let missing = target.record().rights_missing.unwrap();
     assert_eq!(missing.unseen, [Unseen::OthersAtWork, Unseen::Compression]);

@@ -5,6 +5,11 @@ use engine::ErrorKind;
 use crate::common::*;
 use testing::Says;
 
+on_both! {
+    passwords_sockets_and_ports,
+    too_many_sessions_say_which_limit,
+}
+
 fn os_user() -> String {
     let id = std::process::Command::new("id")
         .arg("-un")
@@ -13,23 +18,24 @@ fn os_user() -> String {
     String::from_utf8(id.stdout).unwrap().trim().to_owned()
 }
 
-#[test]
-fn passwords_sockets_and_ports() {
-    let server = server();
+fn passwords_sockets_and_ports(kind: &Kind) {
+    // MySQL tells the numbers of its threads with its instruments alone.
+    let server = kind.server_with("&innodb_flush_method=nosync&performance_schema=ON");
     let mut root = stage(&server);
     let me = os_user();
+    root.batch(kind.knows_sockets).unwrap();
     root.batch(
         "CREATE USER secretive@localhost IDENTIFIED BY 'hu:sh@1'; \
          GRANT ALL ON *.* TO secretive@localhost WITH GRANT OPTION",
     )
     .unwrap();
     // The kernel's word instead of a password; the superuser may be of the same name.
-    root.batch(&format!(
+    root.batch(&kind.words(&format!(
         "CREATE USER IF NOT EXISTS '{me}'@localhost; \
          ALTER USER '{me}'@localhost IDENTIFIED VIA unix_socket; \
          GRANT ALL ON *.* TO '{me}'@localhost WITH GRANT OPTION; \
          CREATE USER somebody@localhost IDENTIFIED VIA unix_socket"
-    ))
+    )))
     .unwrap();
     drop(root);
     assert!(opened(&url_of(&server, "secretive:hu%3Ash@1", "dbdyno")).is_ok());
@@ -45,10 +51,11 @@ fn passwords_sockets_and_ports() {
         error.message.says_all(&["Access denied", "MYSQL_PWD"]);
         assert!(!error.message.contains("wrong_one"), "{error}");
     }
-    through_a_port(port_of(server.socket_path()), server.pid().unwrap());
+    let port = port_of(server.socket_path());
+    through_a_port(port, server.pid().unwrap(), kind.wrong_in_clear);
 }
 
-fn through_a_port(port: u16, pid: u32) {
+fn through_a_port(port: u16, pid: u32, wrong: &str) {
     let url = |password: &str| format!("mysql://secretive:{password}@127.0.0.1:{port}/dbdyno");
     let target = opened(&url("hu%3Ash%401")).unwrap();
     // The server tells the numbers of its threads, whatever lies between.
@@ -62,7 +69,7 @@ fn through_a_port(port: u16, pid: u32) {
     let mut session = target.open_session().unwrap();
     loads_and_reads(session.as_mut(), 20_000);
     let error = refused(&url("nonsense"));
-    assert!(error.message.contains("Access denied"), "{error}");
+    assert!(error.message.contains(wrong), "{error}");
 }
 
 #[test]
@@ -76,9 +83,8 @@ fn nobody_there_is_a_clear_sentence() {
     is_unreachable(&format!("mysql://u@127.0.0.1:{port}/dbdyno"), "");
 }
 
-#[test]
-fn too_many_sessions_say_which_limit() {
-    let target = local("&max_connections=10");
+fn too_many_sessions_say_which_limit(kind: &Kind) {
+    let target = kind.local("&max_connections=10");
     let mut sessions = Vec::new();
     let error = (0..20)
         .find_map(|_| match target.open_session() {

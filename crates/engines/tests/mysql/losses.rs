@@ -5,9 +5,16 @@ use engine::{BulkRow, ErrorKind, Result, RowSource};
 use crate::common::*;
 use crate::cut_off::Way;
 
-#[test]
-fn a_killed_session_says_so() {
-    let target = local("");
+on_both! {
+    a_killed_session_says_so,
+    a_session_killed_while_it_loads_leaves_nothing,
+    the_anchor_is_connected_again,
+    a_killed_server_is_a_clear_sentence,
+    an_answer_cut_off_is_the_end,
+}
+
+fn a_killed_session_says_so(kind: &Kind) {
+    let target = kind.local("");
     let mut victim = target.open_session().unwrap();
     let mut other = target.open_session().unwrap();
     let one = victim.prepare("SELECT 1").unwrap();
@@ -39,9 +46,8 @@ impl RowSource for Fatal<'_> {
     }
 }
 
-#[test]
-fn a_session_killed_while_it_loads_leaves_nothing() {
-    let target = local("");
+fn a_session_killed_while_it_loads_leaves_nothing(kind: &Kind) {
+    let target = kind.local("");
     let mut victim = target.open_session().unwrap();
     let mut other = target.open_session().unwrap();
     victim
@@ -59,9 +65,8 @@ fn a_session_killed_while_it_loads_leaves_nothing() {
     assert_eq!(number(other.as_mut(), "SELECT count(*) FROM dbdyno_t"), 0);
 }
 
-#[test]
-fn the_anchor_is_connected_again() {
-    let target = local("");
+fn the_anchor_is_connected_again(kind: &Kind) {
+    let target = kind.local("");
     let mut session = target.open_session().unwrap();
     let others = "SELECT id FROM information_schema.processlist \
          WHERE user = 'root' AND id <> connection_id()";
@@ -72,9 +77,8 @@ fn the_anchor_is_connected_again() {
     assert!(target.counters().redo_bytes.is_some());
 }
 
-#[test]
-fn a_killed_server_is_a_clear_sentence() {
-    let server = server();
+fn a_killed_server_is_a_clear_sentence(kind: &Kind) {
+    let server = kind.server();
     let target = opened(&url_of(&server, "root", "dbdyno")).unwrap();
     let mut session = target.open_session().unwrap();
     let pid = server.pid().unwrap();
@@ -94,9 +98,8 @@ fn a_killed_server_is_a_clear_sentence() {
     assert!(target.counters().redo_bytes.is_none());
 }
 
-#[test]
-fn an_answer_cut_off_is_the_end() {
-    let server = server();
+fn an_answer_cut_off_is_the_end(kind: &Kind) {
+    let server = kind.server();
     let directory = tempfile::tempdir().unwrap();
     let socket = directory.path().join("way");
     let way = Way::new(&socket, server.socket_path());

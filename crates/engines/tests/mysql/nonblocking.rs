@@ -9,6 +9,16 @@ use engine::{
 
 use crate::common::*;
 
+on_both! {
+    a_group_is_answered_request_by_request,
+    what_follows_a_failed_request_is_not_carried_out,
+    a_failed_read_fails_its_group,
+    after_a_deadlock_nothing_more_is_done,
+    long_requests_behind_others_go_through,
+    a_group_that_cannot_be_encoded_is_forgotten,
+    a_killed_session_says_so_whenever_it_is_asked,
+}
+
 /// No answer takes so long.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -60,8 +70,8 @@ struct Stage {
 }
 
 /// A session with its statements, on a table with the rows 1 and 2.
-fn stage(settings: &str) -> Stage {
-    let target = local(settings);
+fn stage(kind: &Kind, settings: &str) -> Stage {
+    let target = kind.local(settings);
     let mut session = target.open_session().unwrap();
     session
         .batch(
@@ -85,9 +95,8 @@ impl Stage {
     }
 }
 
-#[test]
-fn a_group_is_answered_request_by_request() {
-    let mut stage = stage("&max_allowed_packet=64M");
+fn a_group_is_answered_request_by_request(kind: &Kind) {
+    let mut stage = stage(kind, "&max_allowed_packet=64M");
     for by in [By::Looking, By::Waiting] {
         let (zero, one, nine) = (
             [Value::Int(0), Value::Int(1)],
@@ -128,9 +137,8 @@ fn a_group_is_answered_request_by_request() {
 }
 
 /// PostgreSQL passes over what stands behind a failed request by itself; this server would not.
-#[test]
-fn what_follows_a_failed_request_is_not_carried_out() {
-    let mut stage = stage("");
+fn what_follows_a_failed_request_is_not_carried_out(kind: &Kind) {
+    let mut stage = stage(kind, "");
     for by in [By::Looking, By::Waiting] {
         let fresh = [Value::Int(10), Value::Int(0), Value::Null];
         let double = [Value::Int(1), Value::Int(0), Value::Null];
@@ -162,9 +170,8 @@ fn what_follows_a_failed_request_is_not_carried_out() {
 }
 
 /// A transaction that only reads may be sent as a whole; its failure says so, and leaves nothing open.
-#[test]
-fn a_failed_read_fails_its_group() {
-    let mut stage = stage("");
+fn a_failed_read_fails_its_group(kind: &Kind) {
+    let mut stage = stage(kind, "");
     let broken =
         "SELECT CASE n WHEN 0 THEN (SELECT 1 UNION SELECT 2) END FROM dbdyno_t WHERE id <= ?";
     let broken = stage.session.prepare(broken).unwrap();
@@ -200,9 +207,8 @@ fn a_failed_read_fails_its_group() {
 }
 
 /// After a deadlock the server has ended the transaction: what was sent ahead would be done outside of it.
-#[test]
-fn after_a_deadlock_nothing_more_is_done() {
-    let mut stage = stage("");
+fn after_a_deadlock_nothing_more_is_done(kind: &Kind) {
+    let mut stage = stage(kind, "");
     let mut other = stage.target.open_session().unwrap();
     other.begin().unwrap();
     // The one who changed more is not the victim.
@@ -247,9 +253,8 @@ fn after_a_deadlock_nothing_more_is_done() {
 }
 
 /// Requests larger than the socket's buffer are sent piece by piece, after an answer as well.
-#[test]
-fn long_requests_behind_others_go_through() {
-    let mut stage = stage("&max_allowed_packet=64M");
+fn long_requests_behind_others_go_through(kind: &Kind) {
+    let mut stage = stage(kind, "&max_allowed_packet=64M");
     let text: String = "row of a table ".repeat(200_000);
     let rows = [10, 11].map(|id| [Value::Int(id), Value::Int(0), Value::Text(&text)]);
     let all = [Value::Int(100)];
@@ -275,9 +280,8 @@ fn long_requests_behind_others_go_through() {
     assert_eq!(sum, 3 * text.len() as i64);
 }
 
-#[test]
-fn a_group_that_cannot_be_encoded_is_forgotten() {
-    let mut stage = stage("");
+fn a_group_that_cannot_be_encoded_is_forgotten(kind: &Kind) {
+    let mut stage = stage(kind, "");
     let update = [Value::Int(5), Value::Int(1)];
     let huge = vec![0; 65 << 20];
     let huge = [Value::Int(9), Value::Int(9), Value::Blob(&huge)];
@@ -299,9 +303,8 @@ fn a_group_that_cannot_be_encoded_is_forgotten() {
     }
 }
 
-#[test]
-fn a_killed_session_says_so_whenever_it_is_asked() {
-    let mut stage = stage("");
+fn a_killed_session_says_so_whenever_it_is_asked(kind: &Kind) {
+    let mut stage = stage(kind, "");
     let one = [Value::Int(1)];
     let request = [Request::Execute(stage.read, &one)];
     for by in [By::Looking, By::Waiting] {

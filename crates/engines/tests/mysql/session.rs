@@ -5,6 +5,11 @@ use engine::{BulkRow, ErrorKind, Result, RowSource, Session, Value};
 use crate::common::*;
 use testing::Says;
 
+on_both! {
+    statements_transactions_and_loads,
+    digests_are_those_of_the_embedded_engine,
+}
+
 const TABLE: &str =
     "CREATE TABLE dbdyno_t (id BIGINT NOT NULL PRIMARY KEY, pad VARCHAR(40) NOT NULL)";
 
@@ -19,9 +24,8 @@ impl RowSource for Once<'_> {
     }
 }
 
-#[test]
-fn statements_transactions_and_loads() {
-    let target = local("&innodb_lock_wait_timeout=1&max_allowed_packet=64M");
+fn statements_transactions_and_loads(kind: &Kind) {
+    let target = kind.local("&innodb_lock_wait_timeout=1&max_allowed_packet=64M");
     let mut session = target.open_session().unwrap();
     session.batch(TABLE).unwrap();
     loads(session.as_mut());
@@ -259,7 +263,6 @@ fn lock_timeouts_can_be_tried_again(one: &mut dyn Session, other: &mut dyn Sessi
 }
 
 /// The same rows give the same digest everywhere, so that the library's proofs hold.
-#[test]
-fn digests_are_those_of_the_embedded_engine() {
-    crate::shared::digests_are_those_of_the_embedded_engine(local("").as_ref(), "BLOB");
+fn digests_are_those_of_the_embedded_engine(kind: &Kind) {
+    crate::shared::digests_are_those_of_the_embedded_engine(kind.local("").as_ref(), "BLOB");
 }

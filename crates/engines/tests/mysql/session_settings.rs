@@ -2,20 +2,24 @@
 
 use crate::common::*;
 
+on_both! {
+    every_session_has_them_and_the_server_keeps_its_own,
+    what_no_session_can_set_is_refused_by_name_with_what_to_do,
+}
+
 fn shown(session: &mut dyn engine::Session, name: &str) -> String {
     let rows = session.texts(&format!("SELECT @@SESSION.{name}")).unwrap();
     rows[0][0].clone().unwrap()
 }
 
-#[test]
-fn every_session_has_them_and_the_server_keeps_its_own() {
-    let server = server();
+fn every_session_has_them_and_the_server_keeps_its_own(kind: &Kind) {
+    let server = kind.server();
     let global =
-        "SELECT @@GLOBAL.sort_buffer_size, @@GLOBAL.optimizer_switch, @@GLOBAL.join_cache_level";
+        "SELECT @@GLOBAL.sort_buffer_size, @@GLOBAL.optimizer_switch, @@GLOBAL.join_buffer_size";
     let mut other = stage(&server);
     let before = other.texts(global).unwrap();
     let asked =
-        "&sort_buffer_size=3M&Join_Cache_Level=4&optimizer_switch=mrr=on&innodb_strict_mode=OFF";
+        "&sort_buffer_size=3M&Join_Buffer_Size=4M&optimizer_switch=mrr=on&innodb_strict_mode=OFF";
     let url = format!("{}{asked}", url_of(&server, "root", "dbdyno"));
     let target = opened(&url).unwrap();
     let secondary = target.secondary_schema("x").unwrap();
@@ -27,7 +31,7 @@ fn every_session_has_them_and_the_server_keeps_its_own() {
     for session in &mut sessions {
         let session = session.as_mut();
         assert_eq!(shown(session, "sort_buffer_size"), "3145728");
-        assert_eq!(shown(session, "join_cache_level"), "4");
+        assert_eq!(shown(session, "join_buffer_size"), "4194304");
         assert_eq!(shown(session, "innodb_strict_mode"), "0");
         assert!(shown(session, "optimizer_switch").contains("mrr=on,"));
     }
@@ -35,16 +39,15 @@ fn every_session_has_them_and_the_server_keeps_its_own() {
     assert_eq!(record.settings["sort_buffer_size"], "3145728");
     assert_eq!(
         record.settings["dbdyno.session_settings"],
-        "innodb_strict_mode, join_cache_level, optimizer_switch, sort_buffer_size"
+        "innodb_strict_mode, join_buffer_size, optimizer_switch, sort_buffer_size"
     );
     assert_eq!(other.texts(global).unwrap(), before);
     drop((sessions, secondary, target));
     assert_eq!(other.texts(global).unwrap(), before);
 }
 
-#[test]
-fn what_no_session_can_set_is_refused_by_name_with_what_to_do() {
-    let server = server();
+fn what_no_session_can_set_is_refused_by_name_with_what_to_do(kind: &Kind) {
+    let server = kind.server();
     let cases = [
         ("sort_buffer_size=lots", "Incorrect argument type", false),
         // The server would quietly take the least that it knows.

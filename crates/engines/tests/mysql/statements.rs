@@ -7,7 +7,13 @@ use engine::{Activity, Wanted};
 use local_server::LocalServer;
 
 use crate::activity::{ask, server};
+use crate::common::Kind;
 use testing::Says;
+
+on_both! {
+    counts_that_were_reset_are_divided_by_the_time_that_they_cover,
+    every_source_of_a_replica_is_told_without_its_password,
+}
 
 fn activity(server: &LocalServer) -> Box<dyn Activity> {
     let socket = server.socket_path().display().to_string();
@@ -26,9 +32,8 @@ fn table(activity: &mut dyn Activity, about: About) -> Observed {
     tables.find(|t| t.about == about).unwrap()
 }
 
-#[test]
-fn counts_that_were_reset_are_divided_by_the_time_that_they_cover() {
-    let server = server();
+fn counts_that_were_reset_are_divided_by_the_time_that_they_cover(kind: &Kind) {
+    let server = server(kind);
     let mut activity = activity(&server);
     activity.begin().unwrap();
     ask(&server, "SELECT SLEEP(4)");
@@ -56,13 +61,16 @@ fn counts_that_were_reset_are_divided_by_the_time_that_they_cover() {
     assert!(remark.contains("all counts were reset"), "{table:#?}");
 }
 
-#[test]
-fn every_source_of_a_replica_is_told_without_its_password() {
-    let server = server();
-    let source = |name: &str, port: u16| {
-        format!(
+fn every_source_of_a_replica_is_told_without_its_password(kind: &Kind) {
+    let server = server(kind);
+    let source = |name: &str, port: u16| match kind.scheme {
+        "mariadb+local" => format!(
             "CHANGE MASTER '{name}' TO MASTER_HOST='127.0.0.1', MASTER_PORT={port}, MASTER_USER='r', MASTER_PASSWORD='CANARY'; "
-        )
+        ),
+        _ => format!(
+            "CHANGE REPLICATION SOURCE TO SOURCE_HOST='127.0.0.1', SOURCE_PORT={port}, SOURCE_USER='r', \
+             SOURCE_PASSWORD='CANARY' FOR CHANNEL '{name}'; "
+        ),
     };
     ask(
         &server,

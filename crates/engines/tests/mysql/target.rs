@@ -4,10 +4,22 @@ use std::collections::BTreeMap;
 
 use archive::Purpose;
 use engine::{Cooled, Feature, Session, Target};
+use local_server::ServerKind;
 
 use crate::common::*;
 use crate::networked::directory;
 use testing::Says;
+
+on_both! {
+    it_tells_what_it_is,
+    sessions_do_not_depend_on_the_servers_settings,
+    a_checkpoint_leaves_nothing_in_the_log,
+    a_cold_server_reads_from_its_files,
+    a_secondary_schema_has_tables_of_the_same_names,
+    a_server_of_others_is_lukewarm_at_best,
+    compression_is_read_back,
+    a_table_lies_where_the_url_says,
+}
 
 fn loaded(session: &mut dyn Session, table: &str, rows: i64) {
     session
@@ -18,13 +30,13 @@ fn loaded(session: &mut dyn Session, table: &str, rows: i64) {
     session.bulk_load(table, &mut Rows(0..rows)).unwrap();
 }
 
-#[test]
-fn it_tells_what_it_is() {
-    let target = local("&innodb_io_capacity=321");
+fn it_tells_what_it_is(kind: &Kind) {
+    let target = kind.local("&innodb_io_capacity=321");
     let record = target.record();
-    assert_eq!(record.name.as_str(), "mysql+local");
-    assert_eq!(record.engine.as_str(), "MariaDB");
-    assert!(record.engine_version.starts_with("10.") || record.engine_version.starts_with("11."));
+    assert_eq!(record.name.as_str(), kind.scheme);
+    assert_eq!(record.engine.as_str(), kind.server.about().title);
+    let version = target.record().engine_version;
+    assert!(version.contains('.') && !version.contains('-'), "{version}");
     let settings = &record.settings;
     for (name, value) in [
         ("innodb_page_size", "16384"),
@@ -59,9 +71,8 @@ fn it_tells_what_it_is() {
     assert!(why.contains("one thread") && target.set_threads(2).is_err());
 }
 
-#[test]
-fn sessions_do_not_depend_on_the_servers_settings() {
-    let target = local(
+fn sessions_do_not_depend_on_the_servers_settings(kind: &Kind) {
+    let target = kind.local(
         "&default_time_zone=+05:00&sql_mode=ANSI&character_set_server=latin1\
          &collation_server=latin1_swedish_ci&transaction_isolation=SERIALIZABLE&autocommit=OFF",
     );
@@ -83,7 +94,7 @@ fn sessions_do_not_depend_on_the_servers_settings() {
     );
     let zone = "SELECT @@session.time_zone = '+00:00' AND @@session.tx_isolation = 'REPEATABLE-READ' \
          AND @@session.sql_mode LIKE '%STRICT_ALL_TABLES%'";
-    assert_eq!(number(other.as_mut(), zone), 1);
+    assert_eq!(number(other.as_mut(), &kind.words(zone)), 1);
     assert!(
         other
             .batch("INSERT INTO dbdyno_c VALUES (repeat('x', 21))")
@@ -91,17 +102,16 @@ fn sessions_do_not_depend_on_the_servers_settings() {
     );
 }
 
-fn status(session: &mut dyn Session, name: &str) -> u64 {
+fn status(kind: &Kind, session: &mut dyn Session, name: &str) -> u64 {
     let sql = format!(
         "SELECT CAST(variable_value AS SIGNED) FROM information_schema.global_status \
          WHERE variable_name = '{name}'"
     );
-    number(session, &sql) as u64
+    number(session, &kind.words(&sql)) as u64
 }
 
-#[test]
-fn a_checkpoint_leaves_nothing_in_the_log() {
-    let target = local("");
+fn a_checkpoint_leaves_nothing_in_the_log(kind: &Kind) {
+    let target = kind.local("");
     let mut session = target.open_session().unwrap();
     let before = target.counters();
     loaded(session.as_mut(), "dbdyno_t", 20_000);
@@ -109,9 +119,9 @@ fn a_checkpoint_leaves_nothing_in_the_log() {
     // Some 40 bytes a row, which are all in the log and all in pages.
     assert!(added.redo_bytes.unwrap() > 20_000 * 20, "{added:?}");
     assert!(added.buffer_gets.unwrap() > 20_000, "{added:?}");
-    assert!(status(session.as_mut(), "INNODB_CHECKPOINT_AGE") > 100_000);
+    assert!(status(kind, session.as_mut(), "INNODB_CHECKPOINT_AGE") > 100_000);
     target.checkpoint().unwrap();
-    assert!(status(session.as_mut(), "INNODB_CHECKPOINT_AGE") < 10_000);
+    assert!(status(kind, session.as_mut(), "INNODB_CHECKPOINT_AGE") < 10_000);
 }
 
 fn cooled(target: &dyn Target) -> Cooled {
@@ -127,10 +137,9 @@ fn read_of(session: &mut dyn Session, table: &str) -> u64 {
     number(session, &sql) as u64
 }
 
-#[test]
-fn a_cold_server_reads_from_its_files() {
+fn a_cold_server_reads_from_its_files(kind: &Kind) {
     // With its instruments, and room for far more than the table.
-    let target = opened("mysql+local:?innodb_buffer_pool_size=64M").unwrap();
+    let target = kind.opened(&format!("{}:?innodb_buffer_pool_size=64M", kind.scheme));
     let mut session = target.open_session().unwrap();
     loaded(session.as_mut(), "dbdyno_t", 20_000);
     let scan = "SELECT count(*), sum(length(pad)) FROM dbdyno_t";
@@ -151,9 +160,8 @@ fn a_cold_server_reads_from_its_files() {
 }
 
 /// Two tables of one name stand in one server.
-#[test]
-fn a_secondary_schema_has_tables_of_the_same_names() {
-    let target = local("");
+fn a_secondary_schema_has_tables_of_the_same_names(kind: &Kind) {
+    let target = kind.local("");
     let secondary = target.secondary_schema("more").unwrap();
     let mut sessions = [&target, &secondary].map(|place| place.open_session().unwrap());
     for (session, rows) in sessions.iter_mut().zip([2, 3]) {
@@ -174,9 +182,8 @@ fn a_secondary_schema_has_tables_of_the_same_names() {
     assert_eq!(count, 3);
 }
 
-#[test]
-fn a_server_of_others_is_lukewarm_at_best() {
-    let server = server();
+fn a_server_of_others_is_lukewarm_at_best(kind: &Kind) {
+    let server = kind.server();
     let target = opened(&url_of(&server, "root", "dbdyno")).unwrap();
     let Cooled::Lukewarm(why) = cooled(target.as_ref()) else {
         panic!("a server that was not restarted is not cold")
@@ -190,20 +197,25 @@ fn a_server_of_others_is_lukewarm_at_best() {
     assert_eq!(told, same);
 }
 
-#[test]
-fn compression_is_read_back() {
-    let target = local("");
+fn compression_is_read_back(kind: &Kind) {
+    let target = kind.local("");
     let plain = BTreeMap::from([("uncompressed".to_owned(), 1)]);
     assert!(!target.compression());
     for (compressed, table) in [(true, "dbdyno_packed"), (false, "dbdyno_plain")] {
         target.set_compression(compressed).unwrap();
         let mut session = target.open_session().unwrap();
-        loaded(session.as_mut(), table, 100_000);
+        let sql = format!(
+            "CREATE TABLE {{schema}}.{table} (id BIGINT NOT NULL, pad VARCHAR(240) NOT NULL)"
+        );
+        session.create_table(table, &sql).unwrap();
+        session.bulk_load(table, &mut Rows(0..100_000)).unwrap();
         target.checkpoint().unwrap();
         let stored = target.storage_of(table).unwrap();
-        let holes = "SELECT count(*) FROM information_schema.innodb_sys_tablespaces \
-             WHERE allocated_size < file_size AND name LIKE 'dbdyno/%packed'";
-        if compressed && number(session.as_mut(), holes) == 1 {
+        let holes = kind.words(
+            "SELECT count(*) FROM information_schema.innodb_sys_tablespaces \
+             WHERE allocated_size < file_size AND name LIKE 'dbdyno/%packed'",
+        );
+        if compressed && number(session.as_mut(), &holes) == 1 {
             assert!(stored.contains_key("page compression, zlib"), "{stored:?}");
         } else {
             // A file system without holes stores nothing smaller, and that is said.
@@ -212,17 +224,17 @@ fn compression_is_read_back() {
     }
 }
 
-#[test]
-fn a_table_lies_where_the_url_says() {
+fn a_table_lies_where_the_url_says(kind: &Kind) {
     let parent = directory();
     let at = |name: &str| parent.path().join(name);
     let url = format!(
-        "mysql+local:{}?innodb_buffer_pool_size=16M&performance_schema=OFF&place.table.stock={}&place.table.copied={}",
+        "{}:{}?innodb_buffer_pool_size=16M&performance_schema=OFF&place.table.stock={}&place.table.copied={}",
+        kind.scheme,
         at("data").display(),
         at("stock").display(),
         at("copied").display()
     );
-    let target = opened(&url).unwrap();
+    let target = kind.opened(&url);
     let mut session = target.open_session().unwrap();
     for table in ["stock", "item"] {
         let sql = format!("CREATE TABLE {{schema}}.{table} (id BIGINT PRIMARY KEY)");

@@ -9,11 +9,17 @@ use crate::common::*;
 use crate::impostor::Impostor;
 use crate::networked::Networked;
 
+on_both! {
+    everything_works_through_tls_alone,
+    servers_that_are_not_who_they_should_be_are_refused_in_a_sentence,
+    a_client_proves_itself_by_its_certificate,
+}
+
 const FULL: &str = "sslmode=verify-full&sslrootcert=ROOTS";
 
 /// A server that lets nobody in over the network without TLS, with a user `bench`.
-fn server_of(more: &str) -> Networked {
-    let networked = Networked::mariadb(&format!("require_secure_transport = ON\n{more}"));
+fn server_of(kind: &Kind) -> Networked {
+    let networked = Networked::mysql(kind.server, "require_secure_transport = ON");
     let mut root = stage(&networked.server);
     root.batch(
         "CREATE USER bench@'127.0.0.1' IDENTIFIED BY 'hush'; \
@@ -33,15 +39,15 @@ fn url(networked: &Networked, host: &str, settings: &str) -> String {
     )
 }
 
-#[test]
-fn everything_works_through_tls_alone() {
-    let networked = server_of("");
+fn everything_works_through_tls_alone(kind: &Kind) {
+    let networked = server_of(kind);
     let plain = url(&networked, "127.0.0.1", "sslmode=disable");
     is_unreachable(&plain, "sslmode=verify-full");
-    // Nothing said is the default of MySQL's own clients.
-    let unchecked = opened(&url(&networked, "127.0.0.1", "")).unwrap().record();
-    assert!(unchecked.settings["dbdyno.tls"].starts_with("TLS 1.3"));
     let target = opened(&url(&networked, "localhost", FULL)).unwrap();
+    // Nothing said is the default of MySQL's own clients.
+    let more = url(&networked, "127.0.0.1", "others=allow").replace("/dbdyno?", "/dbdyno_more?");
+    let unchecked = opened(&more).unwrap().record();
+    assert!(unchecked.settings["dbdyno.tls"].starts_with("TLS 1.3"));
     let record = target.record();
     assert!(record.settings["dbdyno.tls"].starts_with("TLS 1.3"));
     let mut session = target.open_session().unwrap();
@@ -75,9 +81,8 @@ fn everything_works_through_tls_alone() {
     opened(&url(&networked, "127.0.0.1", "ssl-mode=REQUIRED")).unwrap();
 }
 
-#[test]
-fn servers_that_are_not_who_they_should_be_are_refused_in_a_sentence() {
-    let networked = server_of("");
+fn servers_that_are_not_who_they_should_be_are_refused_in_a_sentence(kind: &Kind) {
+    let networked = server_of(kind);
     let strange = Authority::new("somebody else");
     let strangers = networked.file("strangers.crt", &strange.certificate);
     let unknown = format!("ssl-mode=VERIFY_CA&ssl-ca={}", strangers.display());
@@ -96,9 +101,8 @@ fn servers_that_are_not_who_they_should_be_are_refused_in_a_sentence() {
     );
 }
 
-#[test]
-fn a_client_proves_itself_by_its_certificate() {
-    let networked = server_of("");
+fn a_client_proves_itself_by_its_certificate(kind: &Kind) {
+    let networked = server_of(kind);
     let mut root = stage(&networked.server);
     root.batch("ALTER USER bench@'127.0.0.1' REQUIRE SUBJECT '/CN=bench'")
         .unwrap();
@@ -139,6 +143,24 @@ fn who_takes_tls_away_hears_nothing() {
     );
     is_unreachable(&asked, "does not support TLS");
     assert_eq!(impostor.heard(), b"");
+}
+
+/// The server asks for the password itself until it has it in its cache; it is sent to a server that has proved who it is.
+#[test]
+fn a_password_is_sent_once_and_proved_then() {
+    let networked = server_of(&MYSQL);
+    let unchecked = url(&networked, "127.0.0.1", "sslmode=require");
+    is_unreachable(&unchecked, "the password was not sent");
+    let by_name = url(&networked, "localhost", FULL);
+    is_unreachable(&by_name.replace("hush", "wrong"), "Access denied");
+    opened(&by_name).unwrap();
+    opened(&unchecked).unwrap();
+    is_unreachable(
+        &unchecked.replace("hush", "wrong"),
+        "the password was not sent",
+    );
+    stage(&networked.server).batch("FLUSH PRIVILEGES").unwrap();
+    is_unreachable(&unchecked, "the password was not sent");
 }
 
 #[test]

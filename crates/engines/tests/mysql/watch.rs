@@ -7,6 +7,12 @@ use engine::{Counted, ServerCounts, Tally, Target, Value, WaitClass};
 
 use crate::common::*;
 
+on_both! {
+    it_tells_its_own_work,
+    waits_that_cannot_be_seen_are_not_counted,
+    a_session_is_seen_where_it_is,
+}
+
 const COMMITS: u64 = 20;
 
 fn counted<'a>(counts: &'a ServerCounts, event: &str) -> &'a Counted {
@@ -49,9 +55,8 @@ fn rise(target: &dyn Target) -> ServerCounts {
     watch.count().unwrap().since(&before)
 }
 
-#[test]
-fn it_tells_its_own_work() {
-    let target = opened("mysql+local:?innodb_buffer_pool_size=16M").unwrap();
+fn it_tells_its_own_work(kind: &Kind) {
+    let target = kind.opened(&format!("{}:?innodb_buffer_pool_size=16M", kind.scheme));
     let rise = rise(target.as_ref());
     let writes = counted(&rise, "log writes");
     assert!(writes.count.unwrap() >= COMMITS && writes.bytes.unwrap() > 0);
@@ -73,20 +78,19 @@ fn it_tells_its_own_work() {
 }
 
 /// Both without the server's instruments, and for a user who may not read them.
-#[test]
-fn waits_that_cannot_be_seen_are_not_counted() {
-    let plain = local("");
+fn waits_that_cannot_be_seen_are_not_counted(kind: &Kind) {
+    let plain = kind.local("");
     let rise = rise(plain.as_ref());
     assert_eq!(waits(&rise, WaitClass::DataRead), None);
     assert!(waits(&rise, WaitClass::Lock).unwrap().count.is_some());
     assert_eq!(plain.record().rights_missing, None);
 
-    let server = server_with("&performance_schema=ON");
+    let server = kind.server_with("&performance_schema=ON");
     stage(&server)
-        .batch(
+        .batch(&kind.words(
             "CREATE USER strong@localhost; GRANT ALL ON dbdyno.* TO strong@localhost; \
              GRANT SUPER, PROCESS ON *.* TO strong@localhost",
-        )
+        ))
         .unwrap();
     let target = opened(&url_of(&server, "strong", "dbdyno")).unwrap();
     let missing = target.record().rights_missing.unwrap();
@@ -108,9 +112,8 @@ fn waits_that_cannot_be_seen_are_not_counted() {
     assert_eq!(temporary.unwrap().counted, Err(IoUnknown::NotCounted));
 }
 
-#[test]
-fn a_session_is_seen_where_it_is() {
-    let target = local("");
+fn a_session_is_seen_where_it_is(kind: &Kind) {
+    let target = kind.opened(&format!("{}:?innodb_buffer_pool_size=16M", kind.scheme));
     let mut watch = target.watch().unwrap().unwrap();
     let mut tally = Tally::default();
     let mut session = target.open_session().unwrap();

@@ -13,7 +13,7 @@ use local_server::{
     Account, Installation, Layout, LocalServer, Segment, ServerAbout, ServerKind, ServerSpec,
     Surroundings, Version,
 };
-use mysql::local::MariaDbServer;
+use mysql::local::InnoDbServer;
 use postgres::local::PostgresServer;
 
 use crate::certificates::{Authority, Issued, Valid, write_private};
@@ -51,9 +51,9 @@ impl Networked {
         })
     }
 
-    /// MariaDB with these lines in its configuration.
-    pub fn mariadb(lines: &str) -> Self {
-        Self::mariadb_in(directory(), lines)
+    /// MariaDB or MySQL with these lines in its configuration.
+    pub fn mysql(kind: &'static InnoDbServer, lines: &str) -> Self {
+        Self::mysql_in(kind, directory(), lines)
     }
 
     /// The same with the plugin for logins with ed25519.
@@ -75,10 +75,10 @@ impl Networked {
         fs::copy(found, files.path().join(PLUGIN)).unwrap();
         let place = files.path().display().to_string();
         let lines = format!("plugin_dir = {place}\nplugin_load_add = auth_ed25519\n{lines}");
-        Self::mariadb_in(files, &lines)
+        Self::mysql_in(&mysql::local::MARIADB, files, &lines)
     }
 
-    fn mariadb_in(files: tempfile::TempDir, lines: &str) -> Self {
+    fn mysql_in(kind: &'static InnoDbServer, files: tempfile::TempDir, lines: &str) -> Self {
         let at = |name: &str| files.path().join(name).display().to_string();
         let lines = format!(
             "skip_networking = OFF\nbind_address = {ADDRESS}\nssl_cert = {}\nssl_key = {}\nssl_ca = {}\n{lines}\n",
@@ -86,10 +86,9 @@ impl Networked {
             at("server.key"),
             at("ca.crt"),
         );
-        let asked = "mysql+local:?innodb_buffer_pool_size=16M&innodb_log_file_size=16M&performance_schema=OFF\
-                     &innodb_flush_method=nosync";
-        Self::start(&MariaDbServer, asked, lines, files, |dir, _| {
-            MariaDbServer.socket_path(dir)
+        let asked = "mariadb+local:?innodb_buffer_pool_size=16M&performance_schema=OFF&innodb_flush_method=nosync";
+        Self::start(kind, asked, lines, files, |dir, _| {
+            mysql::local::MARIADB.socket_path(dir)
         })
     }
 
@@ -122,7 +121,7 @@ impl Networked {
         let url = engines::parse(asked).unwrap();
         let spec = ServerSpec::from_url(kind, &url).unwrap();
         Self {
-            server: LocalServer::start(kind, &spec).unwrap(),
+            server: installed(LocalServer::start(kind, &spec)),
             authority,
             port,
             files,
@@ -156,6 +155,17 @@ impl Networked {
 fn put_certificate(directory: &Path, owner: (u32, u32), issued: &Issued) {
     fs::write(directory.join("server.crt"), &issued.certificate).unwrap();
     write_private(&directory.join("server.key"), &issued.key, Some(owner));
+}
+
+/// Ends the test where there is no such server on this machine.
+pub fn installed<T>(started: engine::Result<T>) -> T {
+    match started {
+        Ok(server) => server,
+        Err(error) if error.kind == engine::ErrorKind::NotInstalled => {
+            testing::lacking(&error.message)
+        }
+        Err(error) => panic!("{error}"),
+    }
 }
 
 /// A directory that the server's user can enter.

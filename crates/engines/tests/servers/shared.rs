@@ -111,7 +111,7 @@ pub fn digests_are_those_of_the_embedded_engine(target: &dyn Target, bytes: &str
         let mut session = target.open_session().unwrap();
         let made = format!(
             "CREATE TABLE dbdyno_d (id BIGINT NOT NULL, tiny SMALLINT, four INTEGER, \
-             label VARCHAR(40), empty TEXT, x DOUBLE PRECISION, bytes {bytes}); \
+             label VARCHAR(40), blank TEXT, x DOUBLE PRECISION, bytes {bytes}); \
              INSERT INTO dbdyno_d (id) VALUES (9)"
         );
         session.batch(&made).unwrap();

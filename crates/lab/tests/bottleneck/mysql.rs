@@ -1,7 +1,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use ::mysql::local::MariaDbServer;
+use ::mysql::local::MARIADB;
 use archive::{EventSource, Resource};
 use engine::{Target, Value};
 use lab::bottleneck::NAMED_PCT_MIN;
@@ -14,10 +14,10 @@ use crate::common::{
 use crate::way::long_way_to;
 
 /// The buffers hold all that these tests touch, including the undo pages of quick commits.
-pub const SERVER: &str = "mysql+local:?innodb_buffer_pool_size=96M&innodb_log_file_size=64M";
+pub const SERVER: &str = "mariadb+local:?innodb_buffer_pool_size=96M&innodb_log_file_size=64M";
 
 /// The buffers are too small for the table of the reads, which use plain reads, including read-ahead.
-const SMALL_BUFFERS: &str = "mysql+local:?innodb_buffer_pool_size=24M&innodb_page_size=64k&innodb_use_native_aio=OFF&innodb_log_file_size=64M";
+const SMALL_BUFFERS: &str = "mariadb+local:?innodb_buffer_pool_size=24M&innodb_page_size=64k&innodb_use_native_aio=OFF&innodb_log_file_size=64M";
 
 fn counted(judged: &Judged, class: &str) -> f64 {
     let of_class = judged.events.iter().filter(|e| e.class.name() == class);
@@ -170,7 +170,7 @@ fn a_client_that_works_itself() {
 fn a_long_way_between_driver_and_server() {
     let _turn = my_turn();
     let url = engines::parse(SERVER).unwrap();
-    let server = LocalServer::start_for(&MariaDbServer, &url).unwrap();
+    let server = LocalServer::start_for(&MARIADB, &url).unwrap();
     let mut stage = open(&format!(
         "mysql://root@localhost/dbdyno?socket={}",
         server.socket_path().display()

@@ -21,15 +21,16 @@ const TESTS: [(&str, &str); 7] = [
     ("T211", "dbdyno_blob"),
 ];
 
-fn databases() -> [Database; 4] {
+fn databases() -> Vec<Database> {
     let directory = tempfile::tempdir().unwrap();
     let url = format!("duckdb:{}/t.duckdb", directory.path().display());
-    [
+    let mut databases = vec![
         Database::at("duckdb", &url, directory),
         Database::sqlite(),
         Database::postgres(),
-        Database::mysql(),
-    ]
+    ];
+    databases.extend(Database::mariadb_and_mysql());
+    databases
 }
 
 fn place_of(database: &Database) -> Workspace {
@@ -88,14 +89,14 @@ fn a_table_of_our_name_is_never_removed_nor_filled() {
 #[test]
 fn a_table_of_our_name_elsewhere_is_never_changed() {
     let library = Library::embedded().unwrap();
-    for (database, schema, before) in [
-        (
-            Database::postgres(),
-            "public",
-            "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET search_path = public', current_database()); END $$",
-        ),
-        (Database::mysql(), "shop", "CREATE DATABASE shop"),
-    ] {
+    let postgres = (
+        Database::postgres(),
+        "public",
+        "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET search_path = public', current_database()); END $$",
+    );
+    let others = Database::mariadb_and_mysql().into_iter();
+    let others = others.map(|database| (database, "shop", "CREATE DATABASE shop"));
+    for (database, schema, before) in std::iter::once(postgres).chain(others) {
         let place = place_of(&database);
         let mut theirs = database.session();
         theirs.batch(before).unwrap();

@@ -150,20 +150,20 @@ impl Workload for Backups {
         Ok(agenda)
     }
 
-    fn written(&self, steps: &[&Step], engine: &str, _replicas: u32) -> Result<Written> {
+    fn written(&self, steps: &[&Step], scheme: &str, _replicas: u32) -> Result<Written> {
         let mut written = Written::default();
         for step in steps {
             let backup: &BackupStep = step.table();
             let load = oltp::measure::load_volume(backup.whole_warehouses());
             written.loads_bytes = written.loads_bytes.saturating_add(load.written_bytes);
-            volumes(backup, engine).for_each(|volume| written.add(volume));
+            volumes(backup, scheme).for_each(|volume| written.add(volume));
         }
         Ok(written)
     }
 
-    fn timed_s(&self, step: &Step, engine: &str, _replicas: u32) -> Result<f64> {
+    fn timed_s(&self, step: &Step, scheme: &str, _replicas: u32) -> Result<f64> {
         let backup: &BackupStep = step.table();
-        Ok(volumes(backup, engine).count() as f64 * backup.work_seconds)
+        Ok(volumes(backup, scheme).count() as f64 * backup.work_seconds)
     }
 
     fn title(&self, code: &str) -> Result<String> {
@@ -180,10 +180,10 @@ impl Workload for Backups {
 }
 
 /// Backups and restored copies, which need space next to the database: one volume per point.
-fn volumes(backup: &BackupStep, engine: &str) -> impl Iterator<Item = Volume> {
+fn volumes(backup: &BackupStep, scheme: &str) -> impl Iterator<Item = Volume> {
     let load = oltp::measure::load_volume(backup.whole_warehouses());
     let work = of_small_transactions(backup.work_seconds_in_all());
-    let methods = engines::backup_methods(engine);
+    let methods = engines::backup_methods(scheme);
     let needed = backup
         .points(&methods)
         .into_iter()

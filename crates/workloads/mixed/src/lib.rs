@@ -107,7 +107,7 @@ impl Workload for Mixed {
     }
 
     /// Alone, and with queries at each degree: on disk and on each of the replicas.
-    fn timed_s(&self, step: &Step, _engine: &str, replicas: u32) -> Result<f64> {
+    fn timed_s(&self, step: &Step, _scheme: &str, replicas: u32) -> Result<f64> {
         let degrees = step.table::<OlapStep>().dop.len().max(1) as f64;
         // The queries alone take as long as with order entry.
         Ok((1.0 + 2.0 * degrees * f64::from(1 + replicas)) * step.timed_s())

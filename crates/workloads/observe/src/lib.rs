@@ -77,11 +77,11 @@ impl Workload for Observations {
         Ok(agenda)
     }
 
-    fn written(&self, _steps: &[&Step], _engine: &str, _replicas: u32) -> Result<Written> {
+    fn written(&self, _steps: &[&Step], _scheme: &str, _replicas: u32) -> Result<Written> {
         Ok(Written::default())
     }
 
-    fn timed_s(&self, step: &Step, _engine: &str, _replicas: u32) -> Result<f64> {
+    fn timed_s(&self, step: &Step, _scheme: &str, _replicas: u32) -> Result<f64> {
         Ok(step.timed_s())
     }
 

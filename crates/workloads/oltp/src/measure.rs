@@ -128,7 +128,7 @@ impl Workload for OrderEntry {
             .unwrap_or(1)
     }
 
-    fn timed_s(&self, step: &Step, _engine: &str, _replicas: u32) -> Result<f64> {
+    fn timed_s(&self, step: &Step, _scheme: &str, _replicas: u32) -> Result<f64> {
         let oltp: &OltpStep = step.table();
         if oltp.order != Order::Run {
             return Ok(0.0);

@@ -99,9 +99,14 @@ pub fn notes(lifted: &Lifted, label: &str) -> Vec<String> {
 
 /// A started server.
 pub fn server(url: &str) -> Arc<dyn Target> {
-    open(&engines::parse(url).unwrap()).unwrap_or_else(|e| panic!("{e}"))
+    open(&engines::parse(url).unwrap()).unwrap_or_else(|error| match error.kind {
+        engine::ErrorKind::NotInstalled => testing::lacking(&error.message),
+        _ => panic!("{error}"),
+    })
 }
 
 pub const POSTGRES: &str = "postgres+local:?version=15&shared_buffers=16MB";
+pub const MYSQL: &str =
+    "mysql+local:?innodb_buffer_pool_size=16M&innodb_redo_log_capacity=16M&performance_schema=OFF";
 pub const MARIADB: &str =
-    "mysql+local:?innodb_buffer_pool_size=16M&innodb_log_file_size=16M&performance_schema=OFF";
+    "mariadb+local:?innodb_buffer_pool_size=16M&innodb_log_file_size=16M&performance_schema=OFF";

@@ -11,13 +11,10 @@ impl Database {
         Self::at("duckdb", &url, directory)
     }
 
-    pub fn all() -> [Self; 4] {
-        [
-            Self::duckdb(),
-            Self::sqlite(),
-            Self::postgres(),
-            Self::mysql(),
-        ]
+    pub fn all() -> Vec<Self> {
+        let mut all = vec![Self::duckdb(), Self::sqlite(), Self::postgres()];
+        all.extend(Self::mariadb_and_mysql());
+        all
     }
 
     pub fn load(&self, options: &LoadOptions) -> Result<Loaded, OlapError> {

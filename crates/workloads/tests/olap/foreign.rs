@@ -69,14 +69,14 @@ fn a_table_of_our_name_elsewhere_is_never_changed() {
         };
         NAMES.map(made).concat()
     };
-    for (database, place, before) in [
-        (
-            Database::postgres(),
-            "public",
-            "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET search_path = public', current_database()); END $$",
-        ),
-        (Database::mysql(), "shop", "CREATE DATABASE shop"),
-    ] {
+    let postgres = (
+        Database::postgres(),
+        "public",
+        "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET search_path = public', current_database()); END $$",
+    );
+    let others = Database::mariadb_and_mysql().into_iter();
+    let others = others.map(|database| (database, "shop", "CREATE DATABASE shop"));
+    for (database, place, before) in std::iter::once(postgres).chain(others) {
         let engine = database.engine;
         let mut theirs = database.session();
         theirs.batch(&(before.to_owned() + &made(place))).unwrap();
@@ -99,7 +99,11 @@ fn a_table_of_our_name_elsewhere_is_never_changed() {
 /// The secondary schema of a database in which order entry would be.
 #[test]
 fn a_secondary_schema_that_is_somebody_elses_is_refused() {
-    for database in [Database::sqlite(), Database::postgres(), Database::mysql()] {
+    let others = Database::mariadb_and_mysql();
+    for database in [Database::sqlite(), Database::postgres()]
+        .into_iter()
+        .chain(others)
+    {
         let (engine, target) = (database.engine, database.target.as_ref());
         let mut theirs = database.session();
         let own = theirs.schema().trim_matches('`').to_owned();

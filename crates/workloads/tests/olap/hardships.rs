@@ -35,10 +35,10 @@ fn is_right(checked: &Checked, number: u32) -> bool {
 #[test]
 fn a_query_that_runs_out_of_memory_is_reported_and_the_others_are_answered() {
     let postgres = Database::postgres_with("&work_mem=64kB&temp_file_limit=512kB");
-    let mysql = Database::mysql();
+    let mariadb = Database::mariadb();
     for (database, hungry, cause) in [
         (&postgres, 4, "temp_file_limit"),
-        (&mysql, 18, "max-session-mem-used"),
+        (&mariadb, 18, "max-session-mem-used"),
     ] {
         // Keys that one session creates are sorted in memory.
         let alone = LoadOptions {
@@ -61,7 +61,8 @@ fn a_query_that_runs_out_of_memory_is_reported_and_the_others_are_answered() {
 /// A table that somebody else has locked delays nobody beyond the limit.
 #[test]
 fn a_query_that_waits_for_a_lock_is_ended_by_its_limit() {
-    for database in [Database::postgres(), Database::mysql()] {
+    let others = Database::mariadb_and_mysql();
+    for database in std::iter::once(Database::postgres()).chain(others) {
         database.load_least();
         let mut other = database.session();
         let (lock, unlock) = match database.engine {

@@ -154,14 +154,28 @@ fn what_is_planted_in_a_repository_of_postgres_is_found() {
 
 #[test]
 fn what_is_planted_in_a_backup_of_mariadb_is_found() {
-    let database = Database::loaded("mysql", 1);
-    let name = "mariadb-backup";
+    what_is_planted_in_files_is_found("mariadb", "mariadb-backup", &["ib_logfile0"]);
+}
+
+#[test]
+fn what_is_planted_in_a_clone_of_mysql_is_found() {
+    what_is_planted_in_files_is_found("mysql", "clone", &["#ib_redo", "undo_00"]);
+}
+
+fn what_is_planted_in_files_is_found(scheme: &'static str, name: &str, needed: &[&str]) {
+    let database = Database::loaded(scheme, 1);
     let method = database.target.backup().unwrap().method(name).unwrap();
+    assert_eq!(method.lacks(), None);
     let trial = Trial::of(&database, method.as_ref(), name);
     let backup = trial.repository.backup();
     trial.stands(&largest(&backup, &|name| name == "stock.ibd"));
     // Without the log the files are inconsistent.
-    fs::remove_file(largest(&backup, &|name| name == "ib_logfile0")).unwrap();
+    for file in walk(&backup) {
+        let name = file.file_name().unwrap().to_string_lossy().into_owned();
+        if needed.iter().any(|needed| name.starts_with(needed)) {
+            fs::remove_file(file).unwrap();
+        }
+    }
     assert_eq!(trial.wrong(), ["backup_damaged"]);
     trial.seal();
     assert_eq!(trial.wrong(), ["restore_failed"]);

@@ -128,6 +128,11 @@ fn every_condition_is_named_on_postgres() {
 }
 
 #[test]
+fn every_condition_is_named_on_mariadb() {
+    all_are_named(&Database::loaded("mariadb", 1));
+}
+
+#[test]
 fn every_condition_is_named_on_mysql() {
     all_are_named(&Database::loaded("mysql", 1));
 }

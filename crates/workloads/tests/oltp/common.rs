@@ -3,7 +3,7 @@ use std::sync::atomic::AtomicBool;
 use engine::Session;
 use oltp::{Checked, LoadOptions, Loaded, OltpError, WarehouseRows};
 
-pub use crate::database::{Database, open};
+pub use crate::database::{Database, mysql_is_there, open};
 
 impl Database {
     pub fn load(&self, options: &LoadOptions) -> Result<Loaded, OltpError> {

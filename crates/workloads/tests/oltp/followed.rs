@@ -78,5 +78,5 @@ fn a_copy_of_postgres_follows() {
 
 #[test]
 fn a_copy_of_mariadb_follows() {
-    follows("mysql");
+    follows("mariadb");
 }

@@ -8,7 +8,11 @@ use crate::common::*;
 /// removal of everything touches it.
 #[test]
 fn a_table_of_our_name_is_never_removed_nor_filled() {
-    for database in [Database::sqlite(), Database::postgres(), Database::mysql()] {
+    let others = Database::mariadb_and_mysql();
+    for database in [Database::sqlite(), Database::postgres()]
+        .into_iter()
+        .chain(others)
+    {
         for table in ["orders", "warehouse", "dbdyno_oltp"] {
             let mut theirs = database.session();
             theirs

@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use testing::Shared;
 
 use crate::common::*;
-use crate::database::{MYSQL, POSTGRES};
+use crate::database::{MARIADB, MYSQL, POSTGRES};
 
 /// Directories with the originals of the copies, by engine and size, and the results of their loads.
 static ORIGINALS: Shared<(Arc<TempDir>, Loaded)> = Shared::new();
@@ -67,6 +67,7 @@ fn url(engine: &str, directory: &Path) -> String {
     match engine {
         "sqlite" => format!("sqlite:{directory}/test.db?synchronous=OFF"),
         "postgres" => format!("postgres+local:{directory}/server?{POSTGRES}"),
+        "mariadb" => format!("mariadb+local:{directory}/server?{MARIADB}"),
         _ => format!("mysql+local:{directory}/server?{MYSQL}"),
     }
 }

@@ -24,9 +24,12 @@ const FIXED: &str = "
 
 #[test]
 fn all_engines_hold_the_same_rows() {
-    let engines = ["sqlite", "postgres", "mysql"];
-    let loaded = engines.map(|engine| as_loaded(engine, 2));
-    let databases = engines.map(|engine| Database::loaded(engine, 2));
+    let engines = ["sqlite", "postgres", "mariadb", "mysql"];
+    let engines = &engines[..3 + usize::from(mysql_is_there())];
+    let loaded = engines.iter().map(|engine| as_loaded(engine, 2));
+    let loaded: Vec<_> = loaded.collect();
+    let databases = engines.iter().map(|engine| Database::loaded(engine, 2));
+    let databases: Vec<_> = databases.collect();
     for other in &loaded[1..] {
         assert_eq!(other.rows, loaded[0].rows);
         assert_eq!(other.warehouses, loaded[0].warehouses);
@@ -121,7 +124,11 @@ fn drops(database: &Database) {
 /// A load that is stopped at any moment ends like an uninterrupted one.
 #[test]
 fn a_load_that_was_broken_off_goes_on() {
-    for database in [Database::sqlite(), Database::postgres(), Database::mysql()] {
+    let others = Database::mariadb_and_mysql();
+    for database in [Database::sqlite(), Database::postgres()]
+        .into_iter()
+        .chain(others)
+    {
         stopped_after(&database, 2, |event| is_step(event, "items"));
         let not_whole = oltp::check(database.target.as_ref(), database.engine, false).unwrap_err();
         not_whole.to_string().says("0 of 2 warehouses");
@@ -163,7 +170,7 @@ fn stopped_after(database: &Database, warehouses: u32, moment: impl Fn(&Event<'_
 /// If a step commits before its note, a completed step without a note is skipped.
 #[test]
 fn a_step_that_was_done_and_not_noted_does_no_harm() {
-    let database = Database::mysql();
+    let database = Database::mariadb();
     stopped_after(&database, 1, |event| is_step(event, "index of orders"));
     let mut session = database.session();
     let note = "DELETE FROM dbdyno_oltp WHERE name = 'index of customers by name'";
@@ -183,9 +190,11 @@ fn foreign_keys_hold_and_refuse_on_postgres() {
 }
 
 #[test]
-fn foreign_keys_hold_and_refuse_on_mysql() {
+fn foreign_keys_hold_and_refuse_on_mariadb_and_mysql() {
     let count = "SELECT count(*) FROM information_schema.referential_constraints WHERE constraint_schema = database()";
-    foreign_keys_hold_and_refuse(&Database::mysql(), count);
+    for database in Database::mariadb_and_mysql() {
+        foreign_keys_hold_and_refuse(&database, count);
+    }
 }
 
 fn foreign_keys_hold_and_refuse(database: &Database, count: &str) {

@@ -117,8 +117,8 @@ const POSTGRES: Victim = Victim {
     ],
     pid_file: |database| database.target.data_path().unwrap().join("postmaster.pid"),
 };
-const MYSQL: Victim = Victim {
-    engine: "mysql",
+const MARIADB: Victim = Victim {
+    engine: "mariadb",
     settings: "innodb_buffer_pool_size=64M&innodb_log_file_size=256M&performance_schema=OFF",
     durable: &[
         ("SELECT CAST(@@innodb_flush_log_at_trx_commit AS CHAR)", "1"),
@@ -181,8 +181,17 @@ fn nothing_acknowledged_is_lost_by_a_killed_postgres() {
 }
 
 #[test]
+fn nothing_acknowledged_is_lost_by_a_killed_mariadb() {
+    nothing_acknowledged_is_lost(&MARIADB);
+}
+
+#[test]
 fn nothing_acknowledged_is_lost_by_a_killed_mysql() {
-    nothing_acknowledged_is_lost(&MYSQL);
+    nothing_acknowledged_is_lost(&Victim {
+        engine: "mysql",
+        settings: "innodb_buffer_pool_size=64M&innodb_redo_log_capacity=256M&performance_schema=OFF",
+        ..MARIADB
+    });
 }
 
 fn kill_under_load(

@@ -238,8 +238,17 @@ fn on_postgres_in_every_way() {
 /// A call is a round trip. Client SQL takes one per statement, except for the first one after a BEGIN, because the rest
 /// would be executed after a failure; of 9.95 lines with two statements each, and so on.
 #[test]
+fn on_mariadb_in_every_way() {
+    as_on_mariadb_in_every_way("mariadb");
+}
+
+#[test]
 fn on_mysql_in_every_way() {
-    let accounts = in_every_way("mysql");
+    as_on_mariadb_in_every_way("mysql");
+}
+
+fn as_on_mariadb_in_every_way(scheme: &'static str) {
+    let accounts = in_every_way(scheme);
     round_trips_are(&accounts[2], [1.0; 5]);
     round_trips_are(&accounts[3], [1.0; 5]);
 }
@@ -258,7 +267,10 @@ fn procedures_show_what_they_did() {
     they_show_what_they_did(&Database::loaded("postgres", 1), functions);
     let routines =
         "SELECT count(*) FROM information_schema.routines WHERE routine_schema = database()";
-    they_show_what_they_did(&Database::loaded("mysql", 1), routines);
+    they_show_what_they_did(&Database::loaded("mariadb", 1), routines);
+    if mysql_is_there() {
+        they_show_what_they_did(&Database::loaded("mysql", 1), routines);
+    }
 }
 
 fn call(engine: &str, name: &str, values: &[(&str, &str)]) -> String {

@@ -166,6 +166,7 @@ pub fn url(
         path: data.display().to_string(),
         settings: settings.clone().into_iter().chain(places).collect(),
         password: None,
+        sql_of: engine.info().sql_of,
     })
 }
 
@@ -211,8 +212,8 @@ mod tests {
         for (url, layout, lack) in [
             ("postgres+local:", "all-apart", None),
             ("postgres+local:", "hot-spread", None),
-            ("mysql+local:", "all-apart", Some("place.indexes")),
-            ("mysql+local:", "hot-spread", None),
+            ("mariadb+local:", "all-apart", Some("place.indexes")),
+            ("mariadb+local:", "hot-spread", None),
             ("sqlite:/x", "log-apart", Some("place.log")),
             ("sqlite:/x", "shared", None),
             ("duckdb:/x", "log-apart", Some("place.log")),

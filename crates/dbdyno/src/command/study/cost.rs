@@ -80,7 +80,7 @@ impl Blocks {
     }
 }
 
-/// A target of a study: its engine and number of nodes.
+/// A target of a study: its scheme and number of nodes.
 pub type On<'e> = (&'e str, u32);
 
 /// Estimates the cost of a study's size on its targets, with further settings of its plan.
@@ -130,12 +130,12 @@ pub fn of(
         };
         let replicas = scale.levels()?.len() as u32;
         let mut room_bytes = 0_u64;
-        for (engine, nodes) in targets {
-            let volume = workloads.volume(&plan, engine, *nodes, replicas, is_compared)?;
+        for (scheme, nodes) in targets {
+            let volume = workloads.volume(&plan, scheme, *nodes, replicas, is_compared)?;
             let written_bytes = volume.written_bytes.saturating_mul(u64::from(runs));
             all.written_bytes = all.written_bytes.saturating_add(written_bytes);
             room_bytes = room_bytes.saturating_add(volume.room_bytes);
-            all.timed_s += workloads.timed_s(&plan, engine, replicas)? * f64::from(runs);
+            all.timed_s += workloads.timed_s(&plan, scheme, replicas)? * f64::from(runs);
         }
         all.room_bytes = all.room_bytes.max(room_bytes);
     }
@@ -165,7 +165,7 @@ fn targets(groups: &[Vec<TargetUrl>]) -> Vec<On<'_>> {
     };
     let groups = groups.iter().filter(has_rows);
     groups
-        .map(|group| (group[0].engine(), group.len() as u32))
+        .map(|group| (group[0].scheme.as_str(), group.len() as u32))
         .collect()
 }
 

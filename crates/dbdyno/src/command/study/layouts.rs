@@ -213,14 +213,14 @@ fn planned_side(side: &SideOfStudy, target: &TargetUrl, times: u64) -> Result<Pl
             layout.name
         ));
     }
-    let OfEngine { settings, remarks } = match side.on.get(target.engine()) {
+    let OfEngine { settings, remarks } = match side.on.get(target.family()) {
         Some(own) => own.clone(),
         None if side.on.is_empty() => OfEngine::default(),
         None => {
             return invalid(format!(
                 "side {} has no settings for {}",
                 side.layout,
-                target.engine()
+                target.family()
             ));
         }
     };

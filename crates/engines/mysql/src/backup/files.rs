@@ -1,32 +1,22 @@
 //! `mariadb-backup`: files are copied while the server works, and its log is replayed into them when they are restored.
 
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::path::Path;
+use std::time::Duration;
 
 use jiff::civil::DateTime;
 
+use super::super::local::LOG_BYTES;
 use super::super::target::MySqlTarget;
-use super::tools::{LOG_BYTES, argument, backed_up, how_to_get};
+use super::pages;
+use super::tools::{argument, backed_up, how_to_get};
 use engine::backup::run;
 use engine::backup_adapter::Adapter;
-use engine::failed;
-use engine::file_snapshot::copy;
-use engine::{
-    BackedUp, BackupMethod, BackupOptions, Method, RestoreOptions, Restored, Result, Target,
-};
+use engine::{BackedUp, BackupMethod, BackupOptions, Method, RestoreOptions, Restored, Result};
 use local_server::Version;
 
 const TOOL: &str = "mariadb-backup";
 /// Memory for the replay of the log: as much as the local server's own pool.
 const REPLAY_MEMORY: &str = "--use-memory=256M";
-
-const SYSTEM_TABLE_SPACE: &str = "ibdata1";
-/// Its pages 64 to 191 are the double-write buffer, where copies of pages may be torn.
-const AROUND_DOUBLE_WRITES: &[&[&str]] = &[&["--end-page=63"], &["--start-page=192"]];
-/// All pages of a file.
-const WHOLE: &[&[&str]] = &[&[]];
 
 /// "2026-11-25 22:16:54"
 const MOMENT_CHARACTERS: usize = 19;
@@ -90,49 +80,18 @@ impl Method for Files<'_> {
         backed_up(command, into, took)
     }
 
-    /// The checksums of all pages.
     fn verify(&self, from: &Path) -> Result<Option<String>> {
-        for file in table_spaces(from).map_err(|e| failed("cannot read the backup", &e))? {
-            let is_system = (file.file_name()).is_some_and(|name| name == SYSTEM_TABLE_SPACE);
-            let parts = if is_system {
-                AROUND_DOUBLE_WRITES
-            } else {
-                WHOLE
-            };
-            for pages in parts {
-                let mut command = self.0.program("innochecksum")?;
-                command.args(*pages).arg(&file);
-                if let Err(error) = run(command) {
-                    return Ok(Some(error.message));
-                }
-            }
-        }
-        Ok(None)
+        pages::verify(self.0, from)
     }
 
     fn restore(&self, of: &RestoreOptions<'_>) -> Result<Restored> {
-        let RestoreOptions { from, into, .. } = *of;
-        let server = self.0.own_server()?;
-        let begun = Instant::now();
-        let data = server.data_inside(into)?;
-        let copied = || -> std::io::Result<()> {
-            for entry in fs::read_dir(from)? {
-                let entry = entry?;
-                copy::copy(&entry.path(), &data.join(entry.file_name()))?;
-            }
-            copy::sync(into)
-        };
-        copied().map_err(|e| failed(&format!("cannot copy {}", from.display()), &e))?;
-        let copy_took = begun.elapsed();
-        let mut command = self.0.program(TOOL)?;
-        command
-            .args(["--no-defaults", "--prepare", REPLAY_MEMORY])
-            .arg(argument("--target-dir", &data));
-        run(command)?;
-        server.hand_over(into)?;
-        let url = server.url_of_restored(self.0.url(), into)?;
-        let target: Arc<dyn Target> = Arc::new(MySqlTarget::open_local(&url)?);
-        Ok(Restored::since(begun, copy_took, target))
+        pages::restore(self.0, of, of.from, |data| {
+            let mut command = self.0.program(TOOL)?;
+            command
+                .args(["--no-defaults", "--prepare", REPLAY_MEMORY])
+                .arg(argument("--target-dir", data));
+            run(command).map(drop)
+        })
     }
 }
 
@@ -148,28 +107,6 @@ fn took(said: &str) -> Option<Duration> {
     let begun = said.lines().find_map(at)?;
     let took = Duration::try_from(ended.duration_since(begun)).ok()?;
     (took >= TOLD_MIN).then_some(took)
-}
-
-/// The files with pages that bear checksums.
-fn table_spaces(backup: &Path) -> std::io::Result<Vec<PathBuf>> {
-    let mut found = Vec::new();
-    let mut left = vec![backup.to_owned()];
-    while let Some(directory) = left.pop() {
-        for entry in fs::read_dir(directory)? {
-            let path = entry?.path();
-            let name = path.file_name().unwrap_or_default().to_string_lossy();
-            if path.is_dir() {
-                left.push(path);
-            } else if name.ends_with(".ibd")
-                || name.starts_with("undo")
-                || name == SYSTEM_TABLE_SPACE
-            {
-                found.push(path);
-            }
-        }
-    }
-    found.sort();
-    Ok(found)
 }
 
 #[cfg(test)]

@@ -6,8 +6,9 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Instant;
 
+use super::super::local::LOG_BYTES;
 use super::super::target::MySqlTarget;
-use super::tools::{LOG_BYTES, argument, backed_up, how_to_get, statement};
+use super::tools::{argument, backed_up, how_to_get, statement};
 use engine::backup::run;
 use engine::backup_adapter::Adapter;
 use engine::{BackedUp, BackupMethod, BackupOptions, Method, RestoreOptions, Restored, Result};
@@ -71,11 +72,7 @@ impl Method for Dump<'_> {
     }
 
     fn logical_bytes(&self) -> Result<Option<u64>> {
-        let sql = "SELECT CAST(SUM(DATA_LENGTH + INDEX_LENGTH) AS CHAR) FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE()";
-        let bytes = self.0.texts(sql)?.into_iter().flatten().next().flatten();
-        let bytes = bytes.and_then(|text| text.parse().ok());
-        let unknown = || statement("the server does not tell the size of its tables");
-        bytes.map(Some).ok_or_else(unknown)
+        logical_bytes(self.0)
     }
 
     fn back_up(&self, options: BackupOptions, into: &Path) -> Result<BackedUp> {
@@ -113,4 +110,13 @@ impl Method for Dump<'_> {
         let loaded = MySqlTarget::of_server(server, &url)?;
         Ok(Restored::since(begun, copy_took, Arc::new(loaded)))
     }
+}
+
+/// The rows and indexes of this database.
+pub(super) fn logical_bytes(target: &MySqlTarget) -> Result<Option<u64>> {
+    let sql = "SELECT CAST(SUM(DATA_LENGTH + INDEX_LENGTH) AS CHAR) FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE()";
+    let bytes = target.texts(sql)?.into_iter().flatten().next().flatten();
+    let bytes = bytes.and_then(|text| text.parse().ok());
+    let unknown = || statement("the server does not tell the size of its tables");
+    bytes.map(Some).ok_or_else(unknown)
 }

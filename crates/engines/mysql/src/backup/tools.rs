@@ -4,16 +4,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use super::super::local::{MariaDbServer, set_environment};
+use super::super::local::set_environment;
 use super::super::target::{MySqlTarget, NOT_LOCAL};
 use engine::backup::run;
 use engine::failed;
 use engine::file_snapshot::copy;
 use engine::{BackedUp, ErrorKind, Result, TargetError, TargetUrl};
 use local_server::LocalServer;
-
-/// The log that a local server of MariaDB makes, whatever the size of its data (`innodb_log_file_size` in docs/SERVERS.md).
-pub(super) const LOG_BYTES: u64 = 1 << 30;
 
 /// Runs a tool that writes a backup, and synchronises what it wrote, which the tool leaves to the system. How long it took by its
 /// own clock follows from what it says.
@@ -42,7 +39,7 @@ impl MySqlTarget {
         let own = self.own_server()?;
         own.give(directory)?;
         let url = own.url_of_restored(self.url(), directory)?;
-        Ok((LocalServer::start_for(&MariaDbServer, &url)?, url))
+        Ok((LocalServer::start_for(own.kind(), &url)?, url))
     }
 
     /// A program of the server's installation.
@@ -69,9 +66,10 @@ fn program_of(server: &LocalServer, name: &str) -> Option<PathBuf> {
 }
 
 pub(super) fn how_to_get(server: &LocalServer) -> String {
+    let about = server.kind().about();
     format!(
-        "run `make mariadb`, or install the programs for the server's version {} (on Debian: apt-get install mariadb-server-core \
-         mariadb-backup mydumper)",
+        "run `make {}`, or install the programs for the server's version {} next to it",
+        about.name,
         server.version()
     )
 }
@@ -84,5 +82,5 @@ pub(super) fn argument(name: &str, path: &Path) -> std::ffi::OsString {
 }
 
 pub(super) fn statement(what: &str) -> TargetError {
-    TargetError::statement(format!("MariaDB: {what}"))
+    TargetError::statement(format!("mysql: {what}"))
 }

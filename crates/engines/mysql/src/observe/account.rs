@@ -3,7 +3,6 @@
 
 use std::time::Instant;
 
-use super::super::flavour::Flavour;
 use super::asking::{Asking, OWN};
 use engine::risen::number;
 use engine::{Result, TimeInStatements};
@@ -47,20 +46,16 @@ pub(super) struct Account {
 impl Account {
     /// The first of the accounts that is kept; `None` where there is none, or this user may not see it.
     pub(super) fn begin(asking: &mut Asking) -> Option<Self> {
-        let sources = match asking.flavour {
-            Flavour::MariaDb => &[Source::Statements, Source::Users][..],
-            Flavour::MySql => &[Source::Statements],
-        };
-        let mut kept = sources
-            .iter()
-            .filter_map(|source| Self::read(asking, *source).ok()?);
+        let users = asking.flavour.has_user_statistics.then_some(Source::Users);
+        let sources = std::iter::once(Source::Statements).chain(users);
+        let mut kept = sources.filter_map(|source| Self::read(asking, source).ok()?);
         // A server that has counted nothing does not count.
         kept.find(|account| account.seconds > 0.0)
     }
 
     fn read(asking: &mut Asking, source: Source) -> Result<Option<Self>> {
         let entered = source.sql();
-        let open = open_sql(asking.flavour);
+        let open = asking.flavour.open_statements_query;
         let sql = format!("SELECT ({entered}) AS {OWN}, ({open})");
         let rows = asking.rows(source.name(), &sql)?;
         let read = Instant::now();
@@ -86,22 +81,6 @@ impl Account {
             elapsed_s: (end.read - self.read).as_secs_f64(),
             source: self.source.name(),
         })
-    }
-}
-
-/// Seconds of the statements of clients that are under way.
-fn open_sql(flavour: Flavour) -> &'static str {
-    match flavour {
-        Flavour::MariaDb => {
-            "SELECT SUM(TIME_MS) / 1e3 FROM information_schema.PROCESSLIST WHERE ID <> CONNECTION_ID() \
-             AND COMMAND NOT IN ('Sleep', 'Daemon', 'Connect', 'Slave_IO', 'Slave_SQL', 'Slave_worker') AND COMMAND NOT LIKE 'Binlog%' \
-             AND USER NOT IN ('system user', 'event_scheduler')"
-        }
-        Flavour::MySql => {
-            "SELECT SUM(s.TIMER_WAIT) / 1e12 FROM performance_schema.events_statements_current AS s \
-             JOIN performance_schema.threads AS t USING (THREAD_ID) WHERE s.END_EVENT_ID IS NULL AND s.NESTING_EVENT_LEVEL = 0 \
-             AND t.TYPE = 'FOREGROUND' AND t.PROCESSLIST_ID <> CONNECTION_ID() AND t.PROCESSLIST_COMMAND NOT LIKE 'Binlog%'"
-        }
     }
 }
 

@@ -11,24 +11,16 @@ use engine::Result;
 pub(super) const OWN: &str = "dbdyno_observe";
 
 /// An observer's session cannot write and never waits for long.
-fn limits(flavour: Flavour) -> &'static str {
-    match flavour {
-        Flavour::MariaDb => {
-            "SET SESSION lock_wait_timeout = 1, max_statement_time = 10; SET SESSION TRANSACTION READ ONLY"
-        }
-        Flavour::MySql => {
-            "SET SESSION lock_wait_timeout = 1, max_execution_time = 10000; SET SESSION TRANSACTION READ ONLY"
-        }
-    }
-}
+const STATEMENT_S_MAX: f64 = 10.0;
 
 /// A session of an observer; it is in no database.
 pub(crate) fn connect(access: &Access, flavour: Flavour) -> Result<Client> {
     let mut client = access.connect_to_server()?;
+    let (limit, units) = flavour.statement_limit;
     client.run(&format!(
-        "{}; {}",
+        "{}; SET SESSION lock_wait_timeout = 1, {limit} = {}; SET SESSION TRANSACTION READ ONLY",
         set_up(flavour, false, false),
-        limits(flavour)
+        STATEMENT_S_MAX * units
     ))?;
     Ok(client)
 }

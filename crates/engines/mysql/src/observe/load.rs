@@ -4,18 +4,15 @@ use std::collections::HashMap;
 
 use archive::load_row;
 
-use super::super::flavour::Flavour;
+use super::super::flavour::ReplicaStatus;
 use super::asking::{Asking, OWN};
 use engine::risen::{number, text};
 use engine::{LoadCount, LoadCounts, Result};
 
-/// Columns of the status of a replica: its source, whether its two threads run, the delay, and on MySQL the name of the channel.
+/// Columns of the status of a replica: its source, whether its two threads run, and the delay.
 const SOURCE: usize = 1;
 const RUNS: [usize; 2] = [10, 11];
 const DELAY: usize = 32;
-const CHANNEL: usize = 55;
-/// Columns before them where MariaDB shows all connections; the first is the name.
-const BEFORE: usize = 2;
 
 /// Name, unit, figure, the status variables that are added, and their divisor.
 type Count = (
@@ -108,8 +105,10 @@ const COUNTS: [Count; 19] = [
     ("logons", "", "", &["connections"], 1.0),
 ];
 
-/// Rows by requests to the storage engines, where InnoDB reports none, as on MariaDB from 10.6 on: a range asks for a row more than it has.
-const REQUESTS: [(&str, &[&str]); 4] = [
+/// Others in the place of those that a server does not have. Rows by requests to the storage engines, where InnoDB reports none, as on
+/// MariaDB from 10.6 on: a range asks for a row more than it has.
+const INSTEAD: [(&str, &[&str]); 5] = [
+    (load_row::LOG, &["innodb_redo_log_current_lsn"]),
     (
         load_row::ROWS_READ,
         &[
@@ -130,27 +129,31 @@ const REQUESTS: [(&str, &[&str]); 4] = [
 const OWN_READS: &str = "own reads";
 
 pub(super) fn read(asking: &mut Asking, is_replica: bool) -> Result<LoadCounts> {
-    let requests = REQUESTS.iter().flat_map(|(_, names)| *names);
+    let instead = INSTEAD.iter().flat_map(|(_, names)| *names);
     let names = COUNTS
         .iter()
         .flat_map(|(.., names, _)| *names)
-        .chain(requests);
+        .chain(instead);
     let names: Vec<String> = names.map(|name| format!("'{name}'")).collect();
-    let schema = asking.flavour.status_schema();
+    let schema = asking.flavour.status_schema;
     let sql = format!(
         // The own reads come first: what it takes to read them is then among the others each time, and nothing falls.
-        "SELECT '{OWN_READS}', SUM(VARIABLE_VALUE) FROM {schema}.SESSION_STATUS AS {OWN} WHERE VARIABLE_NAME LIKE 'HANDLER\\_READ\\_%' \
+        "SELECT '{OWN_READS}', SUM(VARIABLE_VALUE) FROM {schema}.session_status AS {OWN} WHERE VARIABLE_NAME LIKE 'HANDLER\\_READ\\_%' \
          UNION ALL SELECT LOWER(VARIABLE_NAME), IF(VARIABLE_NAME = 'UPTIME', \
          DATE_FORMAT(UTC_TIMESTAMP() - INTERVAL VARIABLE_VALUE SECOND, '%Y-%m-%d %H:%i:%s'), VARIABLE_VALUE) \
-         FROM {schema}.GLOBAL_STATUS AS {OWN} WHERE LOWER(VARIABLE_NAME) IN ('uptime', {})",
+         FROM {schema}.global_status AS {OWN} WHERE LOWER(VARIABLE_NAME) IN ('uptime', {})",
         names.join(", ")
     );
-    let rows = asking.rows("GLOBAL_STATUS", &sql)?;
+    let mut rows = match asking.flavour.more_status {
+        Some(sql) => asking.rows("GLOBAL_STATUS", sql)?,
+        None => Vec::new(),
+    };
+    rows.extend(asking.rows("GLOBAL_STATUS", &sql)?);
     // The question itself is among those that were counted.
     let own = asking.asked as f64;
     let status: HashMap<String, String> = rows
         .into_iter()
-        .map(|row| (text(row.first()), text(row.get(1))))
+        .map(|row| (text(row.first()).to_lowercase(), text(row.get(1))))
         .collect();
     let sum = |names: &[&str]| -> Option<f64> {
         names
@@ -158,8 +161,8 @@ pub(super) fn read(asking: &mut Asking, is_replica: bool) -> Result<LoadCounts> 
             .map(|name| status.get(*name)?.parse::<f64>().ok())
             .sum()
     };
-    let requests = |name: &str| -> Option<f64> {
-        let (_, of) = REQUESTS.iter().find(|(requests, _)| *requests == name)?;
+    let instead = |name: &str| -> Option<f64> {
+        let (_, of) = INSTEAD.iter().find(|(other, _)| *other == name)?;
         let all = sum(of)?;
         Some(match name {
             load_row::ROWS_READ => all - sum(&[OWN_READS]).unwrap_or(0.0),
@@ -167,7 +170,7 @@ pub(super) fn read(asking: &mut Asking, is_replica: bool) -> Result<LoadCounts> 
         })
     };
     let counts = COUNTS.iter().map(|(name, unit, figure, of, unit_of)| {
-        let count = sum(of).map(|n| n / unit_of).or_else(|| requests(name));
+        let count = sum(of).or_else(|| instead(name)).map(|n| n / unit_of);
         LoadCount {
             name,
             unit,
@@ -205,10 +208,7 @@ pub(super) struct Replicated {
 
 /// All connections of a replica; none where the server is no replica.
 pub(super) fn replica(asking: &mut Asking) -> Result<Vec<Replicated>> {
-    let (sql, name, before) = match asking.flavour {
-        Flavour::MariaDb => ("SHOW ALL SLAVES STATUS", 0, BEFORE),
-        Flavour::MySql => ("SHOW REPLICA STATUS", CHANNEL, 0),
-    };
+    let ReplicaStatus { sql, name, before } = asking.flavour.replica;
     let rows = asking.rows("the status of the replica", sql)?;
     let connection = |row: &Vec<Option<String>>| {
         let cell = |at: usize| text(row.get(before + at));

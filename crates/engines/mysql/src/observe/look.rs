@@ -73,7 +73,7 @@ impl Looker {
         } else {
             HashMap::new()
         };
-        let sql = sessions_sql(asking.flavour, self.texts);
+        let sql = sessions_sql(asking.flavour, self.sees_threads, self.texts);
         let rows = asking.rows("the process list", &sql)?;
         let mut look = Look::default();
         for row in &rows {
@@ -133,10 +133,11 @@ fn session(row: &[Option<String>], transactions: &HashMap<u64, Transaction>) -> 
 const AT_WORK: &str = "active, reads of data included";
 
 /// Every session of a client but an observer's: number, who, whether it is at work, state, statement, thread.
-fn sessions_sql(flavour: Flavour, texts: bool) -> String {
-    let thread = match flavour {
-        Flavour::MariaDb => "TID",
-        Flavour::MySql => "NULL",
+fn sessions_sql(flavour: Flavour, threads: bool, texts: bool) -> String {
+    let thread = if threads {
+        flavour.thread_of_row
+    } else {
+        "NULL"
     };
     let statement = if texts {
         format!("LEFT(INFO, {TEXT_MAX})")
@@ -149,9 +150,10 @@ fn sessions_sql(flavour: Flavour, texts: bool) -> String {
     )
 }
 
-/// Threads of a MariaDB server that serve these sessions, idle ones among them; without one more of the observer's own.
-pub(super) fn threads_sql(own_session: u32) -> String {
-    format!("SELECT TID {} AND ID <> {own_session}", of_others())
+/// Threads of a server that serve these sessions, idle ones among them; without one more of the observer's own.
+pub(super) fn threads_sql(flavour: Flavour, own_session: u32) -> String {
+    let thread = flavour.thread_of_row;
+    format!("SELECT {thread} {} AND ID <> {own_session}", of_others())
 }
 
 /// Sessions of clients but observers'.
@@ -185,18 +187,7 @@ fn transactions(asking: &mut Asking) -> Result<HashMap<u64, Transaction>> {
         all.insert(id as u64, transaction);
     }
     if all.values().any(|transaction| transaction.waits) {
-        let (table, waiting, blocking) = match asking.flavour {
-            Flavour::MariaDb => (
-                "information_schema.INNODB_LOCK_WAITS",
-                "requesting_trx_id",
-                "blocking_trx_id",
-            ),
-            Flavour::MySql => (
-                "performance_schema.data_lock_waits",
-                "REQUESTING_ENGINE_TRANSACTION_ID",
-                "BLOCKING_ENGINE_TRANSACTION_ID",
-            ),
-        };
+        let [table, waiting, blocking] = asking.flavour.lock_waits;
         let sql = format!("SELECT DISTINCT {waiting}, {blocking} FROM {table} AS {OWN}");
         for row in asking.rows(table, &sql).unwrap_or_default() {
             let pair = sessions

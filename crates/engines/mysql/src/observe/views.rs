@@ -4,7 +4,6 @@ use std::collections::HashMap;
 
 use archive::{About, Observed, RightsMissing, Unseen};
 
-use super::super::flavour::Flavour;
 use super::asking::{Asking, OWN};
 use super::load::replica;
 use engine::Result;
@@ -14,13 +13,13 @@ const SERVERS: &str = "('mysql', 'sys', 'information_schema', 'performance_schem
 
 pub(super) fn server(asking: &mut Asking, is_replica: bool) -> Result<Observed> {
     let mut table = Observed::new(About::Server, "the server", &[("fact", ""), ("value", "")]);
-    let schema = asking.flavour.status_schema();
+    let schema = asking.flavour.status_schema;
     let sql = format!(
         "SELECT 'version', VERSION() UNION ALL SELECT 'takes writes', IF(@@global.read_only, 'no (read_only)', 'yes') \
          UNION ALL SELECT 'running since', DATE_FORMAT(UTC_TIMESTAMP() - INTERVAL VARIABLE_VALUE SECOND, '%Y-%m-%d %H:%i:%s UTC') \
-         FROM {schema}.GLOBAL_STATUS AS {OWN} WHERE VARIABLE_NAME = 'UPTIME' \
+         FROM {schema}.global_status AS {OWN} WHERE VARIABLE_NAME = 'UPTIME' \
          UNION ALL SELECT 'sessions', CONCAT(VARIABLE_VALUE, ' of at most ', @@max_connections, ', the observer\\'s two among them') \
-         FROM {schema}.GLOBAL_STATUS AS {OWN} WHERE VARIABLE_NAME = 'THREADS_CONNECTED'"
+         FROM {schema}.global_status AS {OWN} WHERE VARIABLE_NAME = 'THREADS_CONNECTED'"
     );
     let role = if is_replica { "replica" } else { "primary" };
     table.rows.push(vec!["role".into(), role.into()]);
@@ -100,10 +99,7 @@ impl TableCounts {
 
 /// Sizes of the tables' files in MB by name, those of partitions added up; of a table in a file with others nothing is known.
 fn sizes(asking: &mut Asking) -> Result<HashMap<String, f64>> {
-    let files = match asking.flavour {
-        Flavour::MariaDb => "INNODB_SYS_TABLESPACES",
-        Flavour::MySql => "INNODB_TABLESPACES",
-    };
+    let files = asking.flavour.table_spaces;
     let sql = format!(
         "SELECT REPLACE(SUBSTRING_INDEX(NAME, '#', 1), '/', '.'), SUM(FILE_SIZE) / 1e6 FROM information_schema.{files} AS {OWN} \
          WHERE NAME LIKE '%/%' GROUP BY 1"
@@ -145,10 +141,7 @@ pub(super) fn unused_indexes(asking: &mut Asking, lines: usize) -> Result<Observ
     if let Err(why) = refuse_off(asking) {
         return Ok(Observed::unknown(About::Indexes, USAGE, why));
     }
-    let (indexes, tables) = match asking.flavour {
-        Flavour::MariaDb => ("INNODB_SYS_INDEXES", "INNODB_SYS_TABLES"),
-        Flavour::MySql => ("INNODB_INDEXES", "INNODB_TABLES"),
-    };
+    let (indexes, tables) = (asking.flavour.indexes, asking.flavour.tables);
     // Type 0: neither the table itself nor one that keeps values unique.
     let sql = format!(
         "SELECT u.INDEX_NAME, CONCAT(u.OBJECT_SCHEMA, '.', u.OBJECT_NAME) FROM {USAGE} AS u \

@@ -7,16 +7,16 @@ use crate::guard::TABLE;
 use engine::register::{self, SCHEMA_MARK};
 use engine::{OWN_TABLES, Result, Session};
 
-/// `place` says in which directory, where that is not the server's own.
+/// `options` end the table's definition, each after a space.
 pub(super) fn create(
     session: &mut impl Session,
     table: &str,
     sql: &str,
-    place: &str,
+    options: &str,
 ) -> Result<()> {
     let sql = sql.trim_end().trim_end_matches(';');
     make(session, table, &|token| {
-        format!("{sql}\nCOMMENT = '{token}'{place}")
+        format!("{sql}\nCOMMENT = '{token}'{options}")
     })
 }
 
@@ -25,10 +25,10 @@ pub(super) fn create_as(
     session: &mut impl Session,
     table: &str,
     query: &str,
-    place: &str,
+    options: &str,
 ) -> Result<()> {
     make(session, table, &|token| {
-        format!("CREATE TABLE {SCHEMA_MARK}.{table} COMMENT = '{token}'{place} AS {query}")
+        format!("CREATE TABLE {SCHEMA_MARK}.{table} COMMENT = '{token}'{options} AS {query}")
     })
 }
 

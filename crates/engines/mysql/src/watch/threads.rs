@@ -48,7 +48,7 @@ impl Threads {
             return Ok(());
         }
         self.known.retain(|id, _| sessions.contains(id));
-        let rows = client.read("SELECT ID, TID FROM information_schema.PROCESSLIST")?;
+        let rows = client.read(client.flavour().threads_query)?;
         let pair = |row: Vec<Option<String>>| {
             let mut cells = row.into_iter().flatten();
             Some((cells.next()?.parse().ok()?, cells.next()?.parse().ok()?))
@@ -85,10 +85,9 @@ fn account(thread: u32) -> Option<Account> {
     })
 }
 
-/// The operating system's number of the thread that serves this connection; only MariaDB reports it, and only
-/// on this machine the number says something.
+/// The operating system's number of the thread that serves this connection; only on this machine it says something.
 pub(crate) fn own(client: &mut Client) -> Option<u32> {
-    let sql = "SELECT TID FROM information_schema.PROCESSLIST WHERE ID = CONNECTION_ID()";
+    let sql = client.flavour().own_thread_query;
     let thread: u32 = client.read_one(sql).ok()??.parse().ok()?;
     let server = process::of_thread(thread)?;
     (is_server(server) && account(thread).is_some()).then_some(thread)
@@ -96,7 +95,7 @@ pub(crate) fn own(client: &mut Client) -> Option<u32> {
 
 pub(in super::super) fn server_process(client: &mut Client) -> std::result::Result<u32, String> {
     let of_thread = |client: &mut Client| process::of_thread(own(client)?);
-    // MySQL reports no thread, and whoever listens need not be the server.
+    // Whoever listens need not be the server.
     let listener = client.listener().filter(|pid| is_server(*pid));
     listener.or_else(|| of_thread(client)).ok_or_else(|| {
         "cannot find the server's process on this machine: it is in a container or behind a tunnel or proxy, or reports \
