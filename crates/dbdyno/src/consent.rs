@@ -62,8 +62,8 @@ impl Permission {
         }
     }
 
-    /// Announces the volume of a plan, and asks if it is large.
-    pub fn ask(&self, forecasts: &[Forecast]) -> Result<()> {
+    /// Announces the volume of plans, and asks if it is large.
+    pub fn ask(&self, forecasts: &[Forecast], plans: &[&Plan]) -> Result<()> {
         let written: u64 = forecasts.iter().map(|f| f.written_bytes).sum();
         if written == 0 {
             return Ok(());
@@ -71,7 +71,7 @@ impl Permission {
         say(&format!("writes at most {}, logs included", size(written)));
         let too_much = Self::too_much(written, forecasts, host::room);
         match too_much {
-            Some(reason) => self.agree(&reason, "choose a smaller size"),
+            Some(reason) => self.agree(&reason, less(plans)),
             None => Ok(()),
         }
     }
@@ -127,6 +127,20 @@ impl Permission {
                 location.display()
             )
         })
+    }
+}
+
+/// How these plans write less: the smallest size of the library has no smaller one.
+fn less(plans: &[&Plan]) -> &'static str {
+    let steps = || plans.iter().flat_map(|plan| &plan.step);
+    let is_of_library = |step: &lab::Step| step.uses == "library";
+    let is_smallest = |step: &lab::Step| is_of_library(step) && step.size == "quick";
+    if steps().all(is_smallest) {
+        "run fewer tests: --set 'step.tests=[\"T611\"]'"
+    } else if steps().any(is_of_library) {
+        "choose a smaller size, or run fewer tests: --set 'step.tests=[\"T611\"]'"
+    } else {
+        "choose a smaller size"
     }
 }
 
@@ -288,6 +302,17 @@ mod tests {
             Permission::too_much(1, &[third(), third()], elsewhere),
             None
         );
+    }
+
+    #[test]
+    fn the_smallest_size_has_no_smaller_one() {
+        let plan = |size: &str| {
+            let registry = workloads::registry(workload::Library::embedded().unwrap());
+            let text = format!("name = \"x\"\n[[step]]\nuse = \"library\"\nsize = \"{size}\"\n");
+            Plan::parse(&registry, &text, &[]).unwrap()
+        };
+        assert!(less(&[&plan("quick")]).starts_with("run fewer tests: --set"));
+        assert!(less(&[&plan("medium")]).starts_with("choose a smaller size, or run"));
     }
 
     #[test]

@@ -222,7 +222,8 @@ fn agreed(request: &AbRequest, mut sides: Vec<Side>) -> Result<(Vec<Side>, Vec<R
         let of_side = Forecast::of(&plan, workloads, &side.targets, true)?;
         forecasts.extend(of_side.into_iter().map(|forecast| forecast.of_side(turn)));
     }
-    request.run.options.permission.ask(&forecasts)?;
+    let plans: Vec<&Plan> = sides.iter().map(|side| &side.plan).collect();
+    request.run.options.permission.ask(&forecasts, &plans)?;
     Ok((sides, workloads))
 }
 

@@ -170,7 +170,8 @@ impl Prepared {
             .enumerate()
             .map(forecast)
             .collect::<Result<Vec<_>>>()?;
-        permission.ask(&forecasts.concat())
+        let plans: Vec<&Plan> = runs.iter().map(|run| &run.plan).collect();
+        permission.ask(&forecasts.concat(), &plans)
     }
 
     /// Checks the request without asking. On an error nothing is left on disk.

@@ -187,7 +187,8 @@ fn agree(
     let mut plan = Plan::parse(&workloads, &plan::text(parameters), &[])?;
     workloads.prepare(&mut plan)?;
     let urls = [workspace.url().clone()];
-    permission.ask(&Forecast::of(&plan, &workloads, &urls, false)?)
+    let forecasts = Forecast::of(&plan, &workloads, &urls, false)?;
+    permission.ask(&forecasts, &[&plan])
 }
 
 /// Location and library of the measurement.
