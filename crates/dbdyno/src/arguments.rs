@@ -84,6 +84,10 @@ impl Arguments {
     /// The parsed arguments; ends the process on a request for help or an error of usage.
     pub fn parse_from_typed(typed: &CommandLine) -> Self {
         let first = Self::parsed(typed.arguments());
+        if first.as_ref().is_ok_and(Self::is_vdbench) {
+            let moved = storage::with_vdbench_options_first(typed.arguments(), Self::command());
+            return Self::parsed(&moved).unwrap_or_else(|error| exit(&error));
+        }
         if first
             .as_ref()
             .is_ok_and(|arguments| !arguments.misplaces_workload())
@@ -100,6 +104,14 @@ impl Arguments {
     fn parsed(typed: &[OsString]) -> Result<Self, clap::Error> {
         let matches = Self::grouped().try_get_matches_from(typed)?;
         Self::from_arg_matches(&matches)
+    }
+
+    fn is_vdbench(&self) -> bool {
+        match &self.verb {
+            Verb::Vdbench(_) => true,
+            Verb::Storage(storage) => matches!(storage.verb, StorageVerb::Vdbench(_)),
+            _ => false,
+        }
     }
 
     /// True for `run URL oltp`, where the workload was read as a plan.

@@ -7,10 +7,11 @@ mod common;
 mod disk;
 #[path = "../../storage/tests/shared/loop_device.rs"]
 mod loop_device;
+#[path = "vdbench/protection.rs"]
+mod protection;
 
 use common::{Workspace, repository};
 use disk::Disk;
-use loop_device::LoopDevice;
 use serde_json::Value;
 use testing::Says;
 
@@ -77,7 +78,7 @@ fn a_file_is_carried_out_into_pages_and_the_archive() {
     );
     assert!(ended.stdout.contains("Starting RD=SD_format"));
     ended.stderr.says("out.d/summary.html");
-    let page = workspace.path("pages/run-1.html");
+    let page = workspace.path("pages/out.d.html");
     ended.stderr.says(&format!("Page: {}", page.display()));
     assert!(std::fs::read_to_string(page).unwrap().contains("rd1"));
     assert_eq!(
@@ -110,7 +111,8 @@ fn a_file_is_carried_out_into_pages_and_the_archive() {
         "out.d+",
         "-e2",
     ]);
-    assert!(!workspace.path("pages/run-3.html").exists());
+    assert!(workspace.path("pages/out.d-2.html").exists());
+    assert!(!workspace.path("pages/out.d-3.html").exists());
     assert!(workspace.path("out.d001/totals.html").exists());
 }
 
@@ -182,28 +184,24 @@ fn a_failed_run_is_reported_and_stored_up_to_its_failure() {
 }
 
 #[test]
-fn the_files_of_a_list_are_checked_on_request() {
+fn a_run_is_named_like_its_folder() {
     let workspace = Workspace::new();
-    let text = "formatsds=no\nsd=sd1,lun=a.dat\nsd=sd2,lun=b.dat\n\
-        rd=rd1,sd=sd1,rdpct=0,iorate=100,elapsed=2\nrd=rd2,sd=sd2,iorate=100,elapsed=2\n";
+    let text = "sd=sd1,lun=f,size=1m\nrd=rd1,sd=sd1,iorate=100,elapsed=2\n";
     let file = workspace.file("parm.txt", text);
-    std::fs::write(workspace.path("a.dat"), vec![7_u8; 1 << 20]).unwrap();
-    let options = ["vdbench", "--check", "-f", &file, "-s"];
-    workspace.fine(&["vdbench", "-f", &file, "-s"]);
-    let refused = workspace.ends(FAILED, &options);
-    assert!(refused.sentence().contains("SD sd2"), "{}", refused.stderr);
-    std::fs::write(workspace.path("b.dat"), vec![7_u8; 1 << 20]).unwrap();
-    let fine = workspace.fine(&options);
-    assert!(fine.stderr.contains("of the list can be used"));
-    for name in ["a.dat", "b.dat"] {
-        assert_eq!(
-            std::fs::read(workspace.path(name)).unwrap(),
-            vec![7; 1 << 20]
-        );
-    }
-    assert!(!workspace.path("output").exists());
-    let alone = workspace.dbdyno(&["vdbench", "--check", "-f", &file]);
-    assert!(alone.sentence().contains("--check needs -s"));
+    let run = |more: &str| {
+        let more = more.split(' ').filter(|word| !word.is_empty());
+        let command: Vec<&str> = ["vdbench", "-f", &file].into_iter().chain(more).collect();
+        workspace.fine(&command).stderr
+    };
+    run("-o before.tod").says("dbdyno report before");
+    run("-o after.tod").says("dbdyno report after");
+    run("-o before.tod").says("dbdyno report before-2");
+    run("-o before.tod --name mine").says("dbdyno report mine");
+    run("-o run-9").says("dbdyno report run-5");
+    run("").says("dbdyno report run-6");
+    workspace.fine("compare before after");
+    let refused = workspace.ends(FAILED, &["vdbench", "-f", &file, "--name", "last"]);
+    refused.sentence().says("cannot be the label of a run");
 }
 
 /// An endless input or a pipe is no parameter file, and is neither read nor waited for.
@@ -365,81 +363,6 @@ fn a_test_below_the_database_says_that_its_disk_is_full() {
     let folder = disk.path("").display().to_string();
     let workspace = format!("the temporary file in {}", folder.trim_end_matches('/'));
     assert!(reasons.contains(&workspace), "{reasons}");
-}
-
-#[test]
-fn the_profile_is_listed_and_writes_over_no_file_unasked() {
-    let workspace = Workspace::new();
-    let path = workspace.path("data");
-    let lun = format!("lun={}", path.display());
-    let profile = ["vdbench", "-f", "profile:database", &lun, "size=8m"];
-    let listed = workspace.fine(&[&profile[..], &["-s"]].concat()).stdout;
-    assert_eq!(listed.lines().count(), 39 + 1, "{listed}");
-    let below_storage = [&["storage"], &profile[..], &["-s"]].concat();
-    assert_eq!(workspace.fine(&below_storage).stdout, listed);
-    assert!(listed.contains("RD=small4_large2; I/O rate: Uncontrolled MAX; elapsed=30"));
-    assert!(!path.exists(), "nothing is made");
-    std::fs::write(&path, "precious").unwrap();
-    let refused = workspace.ends(FAILED, &profile);
-    refused.sentence().says("add --force");
-    assert_eq!(std::fs::read(&path).unwrap(), b"precious");
-    let without = workspace.dbdyno("vdbench -f profile:database size=8m -s");
-    without.sentence().says("give lun=VALUE");
-}
-
-#[test]
-fn a_device_is_written_over_by_name_alone() {
-    let workspace = Workspace::new();
-    let backing = workspace.path("backing");
-    let file = std::fs::File::create(&backing).unwrap();
-    file.set_len(16 << 20).unwrap();
-    let device = match LoopDevice::over(&backing) {
-        Ok(device) => device,
-        Err(reason) => testing::skip!("{reason}"),
-    };
-    let device = device.path().to_str().unwrap();
-    let lun = format!("lun={device}");
-    let force = format!("--force={device}");
-    let profile = ["-f", "profile:database", &lun, "size=8m"];
-    let parameters = format!(
-        "sd=sd1,lun={device},openflags=o_direct\nwd=wd1,sd=sd1,rdpct=0\nrd=rd1,wd=wd1,iorate=10,elapsed=2\n"
-    );
-    let parameters = workspace.file("parm.txt", &parameters);
-    let list = ["-f", &parameters];
-    let refused = |first: &[&str], arguments: &[&str], says: &str| {
-        let before = std::fs::read(&backing).unwrap();
-        let checked = [&["vdbench", "--check"], first, arguments, &["-s"]].concat();
-        for command in [[&["vdbench"], first, arguments].concat(), checked] {
-            let ended = workspace.dbdyno(&command);
-            assert_eq!(ended.status, FAILED, "{command:?}: {}", ended.stderr);
-            let sentence = ended.sentence();
-            assert!(sentence.contains(says), "{sentence}");
-            assert!(
-                sentence.ends_with(&format!("add {force} if its contents may be lost")),
-                "{sentence}"
-            );
-        }
-        assert!(std::fs::read(&backing).unwrap() == before);
-    };
-    let checked = |arguments: &[&str]| {
-        workspace.fine(&[&["vdbench", &force, "--check"], arguments, &["-s"]].concat());
-    };
-    let is_device = "is a device, and the profile would overwrite it";
-    refused(&[], &profile, is_device);
-    refused(&["--force"], &profile, is_device);
-    refused(&["--force=/dev/null"], &profile, is_device);
-    checked(&profile);
-    workspace.fine(&[&["vdbench"], &list[..]].concat());
-    let made = std::process::Command::new("mkfs.ext4")
-        .args(["-qF", device])
-        .status();
-    assert!(made.unwrap().success());
-    let holds = "holds an ext2, ext3 or ext4 file system";
-    refused(&[], &list, holds);
-    refused(&["--force"], &list, holds);
-    checked(&list);
-    checked(&profile);
-    workspace.fine(&[&["vdbench", &force], &list[..]].concat());
 }
 
 #[test]

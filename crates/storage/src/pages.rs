@@ -19,7 +19,7 @@ use jiff::Timestamp;
 
 pub use columns::Cpu;
 pub use error::PagesError;
-pub use folder::folder;
+pub use folder::{folder, folder_name};
 pub use skew::worst_share;
 
 use crate::engine::{Ended, Interval, IoFault, Operation, Outcome};

@@ -7,7 +7,7 @@ mod vdbench;
 use clap::{Args, Subcommand};
 
 pub use layout::LayoutVerb;
-pub use vdbench::VdbenchArguments;
+pub use vdbench::{VdbenchArguments, with_options_first as with_vdbench_options_first};
 
 #[derive(Debug, Args)]
 pub struct StorageArguments {

@@ -115,8 +115,8 @@ pub enum Obstacle {
         access: &'static str,
         reason: io::Error,
     },
-    #[error("does not exist; check the path, or give size= to create the file")]
-    Absent,
+    #[error("does not exist; {0}")]
+    Absent(&'static str),
     #[error(
         "is mounted or otherwise in use, and writing to it would destroy its contents; unmount it"
     )]

@@ -116,7 +116,7 @@ pub(crate) fn look_at_all(
                 spare_first_block: sd.is_device(),
                 unit_bytes: SECTOR_BYTES,
             }),
-            (None, _) => Err(EngineError::of_sd(sd, Obstacle::Absent)),
+            (None, _) => Err(absent(sd)),
             (Some(_), _) => {
                 let base = *opening;
                 let opening = Opening { may_grow, ..base };
@@ -146,6 +146,17 @@ fn check_twice(run: &Run) -> Result<(), EngineError> {
         }
     }
     Ok(())
+}
+
+fn absent(sd: &StorageDefinition) -> EngineError {
+    let way_out = match (sd.is_device(), sd.size_bytes) {
+        (true, _) => "check the name of the device (lsblk)",
+        (false, None) => "check the path, or give size= to create the file",
+        (false, Some(_)) => {
+            "check the path, or leave out formatsds=no, so that the file is created"
+        }
+    };
+    EngineError::of_sd(sd, Obstacle::Absent(way_out))
 }
 
 /// Device and inode, which are the same for two paths of one file.
@@ -208,7 +219,7 @@ fn open(
         .custom_flags(flags(sd))
         .open(&sd.path)
         .map_err(|reason| match reason.raw_os_error() {
-            Some(libc::ENOENT) => EngineError::of_sd(sd, Obstacle::Absent),
+            Some(libc::ENOENT) => absent(sd),
             _ => refused(sd, writes, reason),
         })?;
     let metadata = file.metadata();
@@ -217,7 +228,7 @@ fn open(
         let (claims, device) = (opening.claims, metadata.rdev());
         claims.claim(sd, device, opening.may_destroy)?;
     }
-    let may_grow = opening.may_grow && writes && !is_block;
+    let may_grow = opening.may_grow && !is_block;
     let extent = Extent {
         size_bytes: usable_size(sd, &file, &metadata, writes, may_grow)?,
         offset_bytes: sd.offset_bytes,

@@ -142,7 +142,7 @@ fn variable(argument: &str) -> Result<Variable> {
 
 fn refused(letter: &str) -> &'static str {
     match letter {
-        "-" => "is unknown here; long options go before -f",
+        "-" => "is unknown; dbdyno vdbench --help lists the options",
         "c" => "is for workloads of directories and files, which are not supported",
         "t" => "would run a built-in sample; write a parameter file of five lines instead",
         "r" => "would start at an RD in the middle; leave the RDs before it out of the file",

@@ -11,6 +11,8 @@ use super::{PagesError, stamp};
 const DEFAULT: &str = "output";
 /// Largest number in place of `+` in `DIR+`.
 const COUNT_MAX: u32 = 999;
+/// Ending of a folder to which the time of day is appended.
+const TIME: &str = ".tod";
 /// Beginning of every page; no other file is removed from a folder that is used again.
 const PAGE_BEGINS: &[u8] = b"<title>Vdbench ";
 
@@ -19,7 +21,7 @@ pub fn folder(requested: Option<&str>, now: Timestamp) -> Result<PathBuf, PagesE
     let requested = requested.unwrap_or(DEFAULT);
     let path = if let Some(name) = requested.strip_suffix('+') {
         next_free(name)?
-    } else if let Some(name) = requested.strip_suffix(".tod") {
+    } else if let Some(name) = requested.strip_suffix(TIME) {
         PathBuf::from(format!("{name}.{}", stamp::folder(now)))
     } else {
         PathBuf::from(requested)
@@ -31,6 +33,14 @@ pub fn folder(requested: Option<&str>, now: Timestamp) -> Result<PathBuf, PagesE
     fs::create_dir_all(&path).map_err(failed)?;
     remove_pages(&path).map_err(failed)?;
     Ok(path)
+}
+
+/// The name of a requested folder without what makes it unique: `before` of `results/before.tod`.
+#[must_use]
+pub fn folder_name(requested: &str) -> Option<String> {
+    let name = requested.strip_suffix('+').unwrap_or(requested);
+    let name = Path::new(name.strip_suffix(TIME).unwrap_or(name)).file_name()?;
+    Some(name.to_str()?.to_owned())
 }
 
 /// `DIR`, or the first of `DIR001`, `DIR002` … that does not exist.
@@ -85,6 +95,19 @@ mod tests {
             names,
             ["out", "out001", "out002", "out.261120.233208", "out"]
         );
+    }
+
+    #[test]
+    fn the_name_of_a_folder_has_neither_number_nor_time() {
+        for (requested, name) in [
+            ("before.tod", Some("before")),
+            ("results/before.tod", Some("before")),
+            ("out.d+", Some("out.d")),
+            ("out/", Some("out")),
+            ("..", None),
+        ] {
+            assert_eq!(folder_name(requested).as_deref(), name, "{requested}");
+        }
     }
 
     #[test]

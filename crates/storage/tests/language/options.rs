@@ -56,7 +56,7 @@ fn options_that_are_not_known_are_refused() {
         ("-f a -e", "needs a value"),
         ("-f a -e soon", "soon is not a number"),
         ("-f a -s b", "neither an option nor NAME=VALUE"),
-        ("-f a --archive x", "long options go before -f"),
+        ("-f a --archive x", "the option --archive is unknown"),
     ] {
         let sentence = command(line).unwrap_err();
         assert!(sentence.contains(said), "{line}: {sentence}");

@@ -1,17 +1,18 @@
 //! `dbdyno storage vdbench`: execution of parameter files.
 
 mod devices;
+mod existing;
 mod keep;
 mod onlooker;
 
 use std::cell::RefCell;
-use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::atomic::AtomicBool;
 use std::time::SystemTime;
 
 use anyhow::{Result, bail};
+use archive::store::check_label;
 use archive::{Archive, RunName};
 use host::Reader;
 use jiff::Timestamp;
@@ -19,7 +20,7 @@ use load::Objective;
 use storage::engine::{self, Options, format_run};
 use storage::execution::{self, Completion, Execution, Slo};
 use storage::language::{self, CommandLine, FormatPolicy, Script, command_line, script};
-use storage::pages::{Pages, folder};
+use storage::pages::{Pages, folder, folder_name};
 use storage::profile::Profile;
 use storage::run::Run;
 
@@ -62,10 +63,9 @@ fn carry_out(arguments: &VdbenchArguments, archive: &Option<PathBuf>) -> Result<
     if command_line.simulate {
         print(&language::simulation(&script.runs))?;
         if arguments.check {
-            if has_profile {
-                spare(&script, &arguments.force)?;
+            for existing in &check(&script, has_profile, &arguments.force)? {
+                say(existing);
             }
-            check(&script, &arguments.force)?;
             say("all files and devices of the list can be used");
         }
         return Ok(Status::Fine);
@@ -73,11 +73,9 @@ fn carry_out(arguments: &VdbenchArguments, archive: &Option<PathBuf>) -> Result<
     if arguments.check {
         bail!("--check needs -s; without -s, the list is always checked before its first I/O");
     }
-    if has_profile {
-        spare(&script, &arguments.force)?;
-    }
+    let name = name(arguments, &command_line)?;
     // A list that cannot be executed leaves neither a run nor pages.
-    check(&script, &arguments.force)?;
+    check(&script, has_profile, &arguments.force)?;
     let archive = locations::archive(archive)?;
     let results = ResultOptions {
         no_page: arguments.no_page,
@@ -92,7 +90,14 @@ fn carry_out(arguments: &VdbenchArguments, archive: &Option<PathBuf>) -> Result<
     let listed: Vec<Run> = format.iter().chain(&script.runs).cloned().collect();
     let mut pages = Pages::create(&folder, &listed, &parameters, &script.histogram, now)?;
     let devices = Rc::new(Devices::of(&script));
-    let keeper = Keeper::enter(&archive, &script, &parameters, SEED, Rc::clone(&devices))?;
+    let keeper = Keeper::enter(
+        &archive,
+        name.as_deref(),
+        &script,
+        &parameters,
+        SEED,
+        Rc::clone(&devices),
+    )?;
     let mut onlooker = Onlooker::begin(keeper, watched)?;
     let stop = lab::signal::stop_flag();
     let execution = Execution {
@@ -131,13 +136,38 @@ fn carry_out(arguments: &VdbenchArguments, archive: &Option<PathBuf>) -> Result<
     }
 }
 
-fn check(script: &Script, may_destroy: &[PathBuf]) -> Result<()> {
+/// Checks the list before its first I/O, and returns a sentence for each file and device that it overwrites.
+fn check(script: &Script, has_profile: bool, may_destroy: &[PathBuf]) -> Result<Vec<String>> {
     let never = AtomicBool::new(false);
     let options = Options {
         may_destroy,
         ..Options::new(SEED, &never)
     };
-    Ok(execution::check(script, format(script).as_ref(), &options)?)
+    let format = format(script);
+    let runs: Vec<&Run> = format.iter().chain(&script.runs).collect();
+    if has_profile {
+        existing::refuse_dangling(&runs)?;
+    }
+    let found = existing::existing(&runs);
+    for existing in &found {
+        if has_profile {
+            existing.spare_from_profile(may_destroy)?;
+        } else {
+            existing.spare(may_destroy)?;
+        }
+    }
+    execution::check(script, format.as_ref(), &options)?;
+    Ok(found.iter().map(ToString::to_string).collect())
+}
+
+/// The name of the run: `--name`, or that of the output folder. A folder whose name cannot be that of a run gives none.
+fn name(arguments: &VdbenchArguments, command_line: &CommandLine) -> Result<Option<String>> {
+    if let Some(name) = &arguments.name {
+        check_label(name)?;
+        return Ok(Some(name.clone()));
+    }
+    let of_folder = command_line.output.as_deref().and_then(folder_name);
+    Ok(of_folder.filter(|name| check_label(name).is_ok()))
 }
 
 /// A blank ends the value in a parameter file, but a profile's path may contain one.
@@ -155,37 +185,6 @@ fn slo(arguments: &VdbenchArguments, script: &Script) -> Result<Option<Slo>> {
     };
     Slo::check(&script.runs)?;
     Ok(Some(Slo::usual(text.parse::<Objective>()?)))
-}
-
-/// The author of a parameter file knows which files it overwrites; the user of a profile may not. A device must be named twice.
-fn spare(script: &Script, force: &[PathBuf]) -> Result<()> {
-    for run in &script.runs {
-        for (index, sd) in run.storage.iter().enumerate() {
-            let path = sd.path.display();
-            let Ok(found) = std::fs::metadata(&sd.path) else {
-                if sd.path.is_symlink() {
-                    bail!("{path} is a dangling symbolic link; name a new file");
-                }
-                continue;
-            };
-            let is_named = force.contains(&sd.path);
-            if !run.writes_to(index) || is_named {
-                continue;
-            }
-            if found.file_type().is_block_device() {
-                bail!(
-                    "{path} is a device, and the profile would overwrite it; name a new file, or add --force={path} if its contents may be lost"
-                );
-            }
-            let is_forced = force.iter().any(|path| path.as_os_str().is_empty());
-            if found.is_file() && found.len() > 0 && !is_forced {
-                bail!(
-                    "{path} exists, and the profile would overwrite it; name a new file, or add --force if its contents may be lost"
-                );
-            }
-        }
-    }
-    Ok(())
 }
 
 /// The script, and the text of all its files.

@@ -28,8 +28,10 @@ pub struct Keeper {
 }
 
 impl Keeper {
+    /// Enters the run under this name, or the first of NAME-2, NAME-3 … that is free.
     pub fn enter(
         path: &Path,
+        name: Option<&str>,
         script: &Script,
         parameters: &str,
         seed: u64,
@@ -47,8 +49,9 @@ impl Keeper {
                 .zip(1..)
                 .map(move |(run, number)| key(repetition, number, run))
         });
+        let free = |name| archive.free_name(name, |label| vec![label.to_owned()]);
         let new = NewRun {
-            label: None,
+            label: name.map(free).transpose()?,
             plan_name: NAME.to_owned(),
             plan_toml: plan_text(parameters),
             seed,
@@ -153,7 +156,8 @@ fn inventory() -> Inventory {
         return Inventory::default();
     };
     let stated = Stated::default();
-    let advice = host::lint::advice(&host::lint::lint(&found, &stated));
+    // Rules of a database do not apply: the I/Os are the driver's, through io_uring.
+    let advice = host::lint::advice(&host::lint::lint_for(&found, &stated, Some(&[])));
     Inventory {
         facts: host::inventory::rows(&Document { found, stated }),
         advice,
