@@ -297,6 +297,7 @@ fn two_runs_are_compared_with_device_and_array() {
     // The sizes differ, as intended.
     let compared = workspace.fine("compare 1 2 --allow-mismatch").stdout;
     compared.says("Before and after: storage I/O times");
+    compared.says("run both lists with -l 6 and pass --trust-sequential");
     assert!(compared.contains("write, service time"), "{compared}");
 
     let wrong = workspace.file(

@@ -151,10 +151,13 @@ fn head(compared: &Comparison, width: usize, paint: &Paint) -> String {
         out.push_str(&format!("{text}\n"));
     }
     if compared.is_one_each() {
-        out.push_str(&paint.red(
-            "No verdict: with one repetition per side, the noise is unknown. Measure both in alternating blocks, or \
-             repeat each.\n",
-        ));
+        let how = match compared.is_of_parameter_files {
+            true => "Repeat each list (-l 6).",
+            false => "Measure both in alternating blocks, or repeat each.",
+        };
+        out.push_str(&paint.red(&format!(
+            "No verdict: with one repetition per side, the noise is unknown. {how}\n"
+        )));
     }
     out
 }
@@ -165,9 +168,21 @@ pub(crate) fn arranged_words(compared: &Comparison) -> Option<String> {
     Some(arrangement(compared.arranged.as_ref()?, settings))
 }
 
+/// The settings of each side.
+pub(crate) fn settings_words(compared: &Comparison) -> [String; 2] {
+    compared.settings.each_ref().map(|side| match &side[..] {
+        [] => "as in the plan".to_owned(),
+        settings => settings.join(" "),
+    })
+}
+
 /// The way to a verdict, if the design carries none.
 pub fn toward_a_verdict(compared: &Comparison) -> Option<&'static str> {
     match compared.design {
+        Design::Sequential { trusted: false } if compared.is_of_parameter_files => Some(
+            "For a verdict, run both lists with -l 6 and pass --trust-sequential if you know that nothing else changed; or measure \
+             two targets alternately with `dbdyno ab storage`.",
+        ),
         Design::Sequential { trusted: false } => Some(
             "For a verdict, measure both configurations with `dbdyno ab`; or pass --trust-sequential if you know that \
              nothing else changed.",
@@ -221,6 +236,13 @@ fn named(named: Named) -> String {
 
 fn differences(compared: &Comparison, shown: Shown, paint: &Paint) -> String {
     let rows = &compared.differences;
+    let [a, b] = settings_words(compared);
+    if rows.is_empty() && a != b {
+        let text = clean(&format!(
+            "Configuration: A {a}, B {b}; nothing else that is recorded differs."
+        ));
+        return format!("\n{}\n", table::wrap(&text, shown.width, 0));
+    }
     if rows.is_empty() {
         return "\nConfiguration: no recorded difference.\n".to_owned();
     }

@@ -97,7 +97,10 @@ fn subject(name: &str, run: &Run, others: &[&Run]) -> [String; 2] {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    let title = format!("{name}: {} on {}{more}", run.plan_name, targets.join(", "));
+    let title = match run.is_of_parameter_file() {
+        true => format!("{name}: parameter file on {}", level::storage_name(run)),
+        false => format!("{name}: {} on {}{more}", run.plan_name, targets.join(", ")),
+    };
     let platform = &run.platform;
     let host = platform
         .host_name

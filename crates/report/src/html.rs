@@ -23,6 +23,7 @@ mod inventory;
 mod io_by_purpose;
 mod latency;
 mod load;
+mod load_curve;
 mod machine;
 mod method;
 mod network;
@@ -79,6 +80,9 @@ pub fn html(run: &Run, against: &[Against<'_>], options: &HtmlOptions) -> String
                 .collect(),
             delivered: match delivered(run, &groups) {
                 Some(delivered) if section.below_database => Fragment::of(3, &delivered),
+                None if section.below_database && run.is_of_parameter_file() => {
+                    load_curve::view(groups.iter().filter(|g| section.holds(g)))
+                }
                 _ => Fragment::default(),
             },
         })
@@ -270,7 +274,7 @@ struct ComponentView {
     name: &'static str,
     id: &'static str,
     tests: Vec<test::View>,
-    /// The delivered share of the device; only in the section below the database.
+    /// The delivered share of the device, or the curves of a parameter file; only in the section below the database.
     delivered: Fragment,
 }
 

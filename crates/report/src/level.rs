@@ -348,9 +348,28 @@ pub fn missing(run: &Run) -> Section {
 }
 
 pub fn target_name(run: &Run, target: u32) -> String {
+    if run.is_of_parameter_file() {
+        return storage_name(run);
+    }
     run.targets
         .get(target as usize)
         .map(|t| t.name.clone())
         .filter(|n| !n.is_empty())
         .unwrap_or_else(|| format!("target {}", target + 1))
+}
+
+/// The files and devices of a parameter file: "/dev/vdb and 2 more".
+pub fn storage_name(run: &Run) -> String {
+    let settings = run.targets.iter().flat_map(|target| &target.settings);
+    let paths = settings.filter(|(name, _)| name.starts_with("sd "));
+    let mut paths: Vec<&str> = paths
+        .filter_map(|(_, opened)| opened.split(", ").next())
+        .collect();
+    paths.sort_unstable();
+    paths.dedup();
+    match paths[..] {
+        [] => archive::OF_PARAMETER_FILES.to_owned(),
+        [one] => one.to_owned(),
+        [first, ref rest @ ..] => format!("{first} and {} more", rest.len()),
+    }
 }

@@ -34,6 +34,12 @@ pub fn standing(curve: &Curve<'_>) -> Vec<Remark> {
     common.into_iter().map(|(_, note)| note.clone()).collect()
 }
 
+/// True if the driver started operations late: the times since their intended start are not those of the platform alone.
+pub fn is_late(level: &Level<'_>) -> bool {
+    let mut notes = level.points.iter().flat_map(|point| &point.notes);
+    notes.any(|note| matches!(note, Remark::LateStarts { .. }))
+}
+
 /// Remarks of a level besides the `standing` ones of its curve.
 pub fn of_level(level: &Level<'_>, standing: &[Remark]) -> Vec<Said> {
     let standing: Vec<String> = standing.iter().map(Remark::to_string).collect();

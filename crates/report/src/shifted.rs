@@ -49,26 +49,36 @@ pub fn jobs(shift: &Shift) -> String {
     }
 }
 
+/// Meaning of the times, and the reason why those at the device do not add up to the driver's.
+pub const TIMES: &str = "Service time starts when the kernel has the I/O; time since the intended start also includes waiting for a device \
+     that is too slow. Times at the device are measured by the kernel for each request, which is a part of an I/O or several merged \
+     ones, of other programs too; times at the array are reported by the array.";
+/// Repetitions of a list on each side that give up to 23 primary metrics an interval.
+const LISTS_MIN: usize = 6;
 /// Beyond this many times the time before, a factor reads better than a percentage.
 const FACTOR_MIN: f64 = 2.0;
 
-pub fn is_in_factors(shift: &Shift) -> bool {
-    let high = shift.ratio_interval().map(|ratio| ratio.high);
-    (shift.ratio().into_iter().chain(high)).any(|ratio| ratio > FACTOR_MIN)
+/// True if the improvements of these shifts are factors: rows of one column have one scale, so that they can be compared.
+pub fn are_factors<'s>(shifts: impl IntoIterator<Item = &'s Shift>) -> bool {
+    let is_large = |shift: &Shift| {
+        let high = shift.ratio_interval().map(|ratio| ratio.high);
+        (shift.ratio().into_iter().chain(high)).any(|ratio| ratio > FACTOR_MIN)
+    };
+    shifts.into_iter().any(is_large)
 }
 
-/// "-12.3 %": less time than before is an improvement; "× 3.21" if the mean takes that many times as long; "–" if unknown.
-pub fn improvement(shift: &Shift) -> String {
+/// "-12.3 %": less time than before is an improvement; or "× 3.21": the mean takes that many times as long; "–" if unknown.
+fn improvement(shift: &Shift, is_factor: bool) -> String {
     match (shift.ratio(), shift.improvement_pct()) {
-        (Some(ratio), _) if is_in_factors(shift) => format!("× {}", number::figure(ratio)),
+        (Some(ratio), _) if is_factor => format!("× {}", number::figure(ratio)),
         (_, improved) => improved.map_or_else(|| number::UNKNOWN.to_owned(), percent),
     }
 }
 
 /// The interval of the improvement and its verdict; "–" without one.
-pub fn interval(shift: &Shift) -> (String, &'static str) {
+fn interval(shift: &Shift, is_factor: bool) -> (String, &'static str) {
     let text = match (shift.ratio_interval(), shift.improvement_interval_pct()) {
-        (Some(ratio), _) if is_in_factors(shift) => {
+        (Some(ratio), _) if is_factor => {
             format!(
                 "× {} … {}",
                 number::figure(ratio.low),
@@ -95,8 +105,7 @@ pub fn counts(shift: &Shift) -> String {
 }
 
 pub fn factors(shifts: &[Shift]) -> Option<&'static str> {
-    let has_factors = shifts.iter().any(is_in_factors);
-    has_factors.then_some("× N: the mean I/O takes N times as long in B as in A.")
+    are_factors(shifts).then_some("× N: the mean I/O takes N times as long in B as in A.")
 }
 
 pub fn latencies(shift: &Shift, of: impl Fn(&Side) -> Option<f64>) -> String {
@@ -180,7 +189,10 @@ fn too_few(few: &Repetitions, is_of_database: bool) -> String {
     let how = match (few.is_paired, is_of_database) {
         (true, _) => format!("`--repeat {needed}`"),
         (false, true) => format!("`repeat = {needed}` in the plan"),
-        (false, false) => format!("-l {needed}, preferably alternating"),
+        (false, false) => format!(
+            "-l {}, enough for the primary metrics too",
+            needed.max(LISTS_MIN)
+        ),
     };
     format!(
         "Too few {} for a verdict: {} of the {needed} that it needs ({how}). An interval “within these runs” reflects only the scatter \
@@ -197,15 +209,16 @@ const HEADS: &str = "operation | I/Os [A → B] | mean [A → B] | improvement |
 pub fn table(shifts: &[&Shift], most: usize, title: impl Fn(&Shift) -> String) -> Table {
     let mut table = Table::new(HEADS);
     let shown = &shifts[..shifts.len().min(most)];
+    let is_factor = are_factors(shown.iter().copied());
     for group in shown.chunk_by(|a, b| a.is_of_level(b)) {
         table.heading(title(group[0]));
-        group.iter().for_each(|shift| table.row(row(shift)));
+        (group.iter()).for_each(|shift| table.row(row(shift, is_factor)));
     }
     table
 }
 
-fn row(shift: &Shift) -> [String; 10] {
-    let (interval, verdict) = interval(shift);
+fn row(shift: &Shift, is_factor: bool) -> [String; 10] {
+    let (interval, verdict) = interval(shift, is_factor);
     let of = |part: fn(&Latency) -> f64, beyond| {
         latencies(shift, |side| side.percentile_us(part, beyond))
     };
@@ -213,7 +226,7 @@ fn row(shift: &Shift) -> [String; 10] {
         of_shift(shift),
         counts(shift),
         latencies(shift, |side| Some(side.mean_us)),
-        improvement(shift),
+        improvement(shift, is_factor),
         interval,
         verdict.to_owned(),
         of(|l| l.p50_us, 2),

@@ -5,8 +5,8 @@ use archive::{Graded, Resource, Run, TargetRecord};
 use crate::grade::grade;
 use crate::level::{self, TestGroup};
 use crate::main_figures::{MainFigure, main_figures};
-use crate::users::parallelism;
-use crate::{number, scorecard};
+use crate::users::concurrency;
+use crate::{number, remarks, scorecard};
 
 /// Most figures in the sentence of a target, and most targets.
 const FIGURES_MAX: usize = 2;
@@ -39,6 +39,9 @@ pub fn summary(run: &Run, sides: &[&Run]) -> Summary {
 
 pub(crate) fn measured(run: &Run, groups: &[TestGroup<'_>]) -> Vec<String> {
     let main = main_figures(run, groups);
+    if run.is_of_parameter_file() {
+        return of_parameter_file(run, &main).into_iter().collect();
+    }
     let of_target = |target: u32| {
         let own: Vec<&MainFigure<'_>> = main.iter().filter(|main| main.target == target).collect();
         let said = own.iter().filter(|main| main.says().is_some());
@@ -89,6 +92,39 @@ fn sentence(run: &Run, target: u32, said: &[&MainFigure<'_>]) -> Option<String> 
     Some(text + ".")
 }
 
+/// "/dev/vdb on db1 delivers 52,000 IOPS (213 MB/s) in 4k random reads at the maximum rate (rd1 threads=8) with 8 in flight at 303 µs (mean),
+/// 1.20 ms (p99)", of the best run without a rate.
+fn of_parameter_file(run: &Run, main: &[MainFigure<'_>]) -> Option<String> {
+    let is_at_maximum = |main: &&MainFigure<'_>| main.level.first().work.schedule == "closed";
+    let by_rate = |a: &&MainFigure<'_>, b: &&MainFigure<'_>| a.value().total_cmp(&b.value());
+    let at_maximum = main.iter().filter(is_at_maximum).max_by(by_rate);
+    let best = at_maximum.or_else(|| main.iter().max_by(by_rate))?;
+    let mb_per_s = best.level.figure("payload_mb_per_s");
+    let mb_per_s = mb_per_s.map(|mb| format!(" ({} MB/s)", number::three_digits(mb)));
+    // Times since the intended start are not those of the storage if the driver started late.
+    let kind = match remarks::is_late(&best.level) {
+        true => "service",
+        false => "response",
+    };
+    let time = |end: &str| {
+        let us = best.level.figure(&format!("{kind}_us_{end}"))?;
+        Some(format!("{} ({end})", number::latency(Some(us))))
+    };
+    let times: Vec<String> = ["mean", "p99"].into_iter().filter_map(time).collect();
+    let times = match times.is_empty() {
+        true => String::new(),
+        false => format!(" at {}", times.join(", ")),
+    };
+    Some(format!(
+        "{} delivers {} IOPS{} in {} with {}{times}.",
+        subject(run, best.target),
+        number::three_digits(best.value()),
+        mb_per_s.unwrap_or_default(),
+        best.title(),
+        concurrency(best.level.first()),
+    ))
+}
+
 /// "PostgreSQL 15.18 on db1".
 fn subject(run: &Run, target: u32) -> String {
     let host = run.platform.host_name.as_deref();
@@ -132,7 +168,7 @@ fn phrase(main: &MainFigure<'_>) -> String {
     let with = match key.dop() {
         0 | 1 => String::new(),
         _ if main.is_observation() => String::new(),
-        _ => format!(" with {}", parallelism(key)),
+        _ => format!(" with {}", concurrency(main.level.first())),
     };
     let at = main
         .latency("p95")
@@ -214,6 +250,53 @@ mod tests {
                  answers 28,900 primary-key queries per second with 4 sessions at 1.90 ms (p95), limited by the CPU."
             ]
         );
+    }
+
+    #[test]
+    fn a_parameter_file_has_its_best_run_at_the_maximum_rate() {
+        let below = |test: &str, title: &str, rate: f64, schedule: &str| {
+            let mut point = point(test, 8, rate, Resource::Unknown);
+            point.title = title.to_owned();
+            point.component = Component::Storage;
+            point.work.below_database = true;
+            point.work.schedule = schedule.to_owned();
+            point.figures.payload_mb_per_s = Some(rate * 4_096.0 / 1e6);
+            point
+        };
+        let mut run = run_of(
+            archive::OF_PARAMETER_FILES,
+            vec![
+                below(
+                    "rd1 threads=1",
+                    "4k random reads at the maximum rate",
+                    7_010.0,
+                    "closed",
+                ),
+                below(
+                    "rd1 threads=8",
+                    "4k random reads at the maximum rate",
+                    52_000.0,
+                    "closed",
+                ),
+                below("rd2", "4k random reads at 60000/s", 60_000.0, "open"),
+            ],
+        );
+        run.plan_name = archive::OF_PARAMETER_FILES.into();
+        let sds = ["sd1", "sd2"].map(|sd| (format!("sd {sd}"), "/dev/vdb, o_direct".to_owned()));
+        run.targets[0].settings = sds.into_iter().collect();
+        let said = |run: &Run| summary(run, &[]).measured.join(" ");
+        assert_eq!(
+            said(&run),
+            "/dev/vdb on db1 delivers 52,000 IOPS (213 MB/s) in 4k random reads at the maximum rate (rd1 threads=8) with 8 in flight at \
+             1.90 ms (mean), 1.90 ms (p99)."
+        );
+        // The driver prolonged the time since the intended start; the point has no service times.
+        run.points[1].notes.push(archive::Remark::LateStarts {
+            late: 9,
+            operations: 100,
+            allowed: false,
+        });
+        assert!(said(&run).ends_with("with 8 in flight."), "{}", said(&run));
     }
 
     #[test]

@@ -84,7 +84,7 @@ pub fn point_line(target: &str, point: &Point) -> String {
     // Unknown figures are omitted: most are known for the point that this one is part of.
     let known = [rate, orders, p99, cpu, elapsed].into_iter().flatten();
     let what = format!("{target} {} {}", key.test, point.title);
-    let parts = [what, users::parallelism(key)].into_iter().chain(known);
+    let parts = [what, users::concurrency(point)].into_iter().chain(known);
     let parts: Vec<String> = parts.chain([mark]).collect();
     clean(&parts.join(" · "))
 }
@@ -106,6 +106,10 @@ fn head(run: &Run, width: usize, paint: &Paint) -> String {
         .iter()
         .map(|t| clean(format!("{} ({} {})", t.name, t.engine, t.engine_version).trim()))
         .collect();
+    let targets = match run.is_of_parameter_file() {
+        true => clean(&level::storage_name(run)),
+        false => targets.join(" · "),
+    };
     let plan = format!(
         "plan {} · started {}",
         run.plan_name,
@@ -118,7 +122,7 @@ fn head(run: &Run, width: usize, paint: &Paint) -> String {
             width
         )),
         table::wrap(&clean(&plan), width, 2),
-        table::wrap(&targets.join(" · "), width, 2),
+        table::wrap(&targets, width, 2),
         run.points.len(),
         run.points_planned,
     );
@@ -213,31 +217,67 @@ fn test_table(
     out
 }
 
-type Shown = ([&'static str; 3], &'static str);
+type Shown = ([&'static str; 3], &'static str, fn(Option<f64>) -> String);
 
 /// Results that only certain tests have.
 const RESULTS: [Shown; 4] = [
-    (["on disk", "", "[MB]"], "table_disk_mb"),
-    (["memory", "", "[MB]"], "table_memory_mb"),
-    (["factor", "", ""], "compress_factor"),
-    (["queries/h", "scaled", ""], "scaled_queries_per_h"),
+    (
+        ["on disk", "", "[MB]"],
+        "table_disk_mb",
+        number::figure_or_unknown,
+    ),
+    (
+        ["memory", "", "[MB]"],
+        "table_memory_mb",
+        number::figure_or_unknown,
+    ),
+    (
+        ["factor", "", ""],
+        "compress_factor",
+        number::figure_or_unknown,
+    ),
+    (
+        ["queries/h", "scaled", ""],
+        "scaled_queries_per_h",
+        number::figure_or_unknown,
+    ),
 ];
 
 /// Request times of the device, a result of storage tests.
 const OF_STORAGE: [Shown; 4] = [
-    (["read", "mean", "[ms]"], "read_await_ms"),
-    (["read", "p99", "[ms]"], "read_await_ms_p99"),
-    (["write", "mean", "[ms]"], "write_await_ms"),
-    (["write", "p99", "[ms]"], "write_await_ms_p99"),
+    (
+        ["read", "mean", "[ms]"],
+        "read_await_ms",
+        number::figure_or_unknown,
+    ),
+    (
+        ["read", "p99", "[ms]"],
+        "read_await_ms_p99",
+        number::figure_or_unknown,
+    ),
+    (
+        ["write", "mean", "[ms]"],
+        "write_await_ms",
+        number::figure_or_unknown,
+    ),
+    (
+        ["write", "p99", "[ms]"],
+        "write_await_ms_p99",
+        number::figure_or_unknown,
+    ),
 ];
+
+/// Next to the time since the intended start, which the driver may prolong.
+const BELOW: [Shown; 1] = [(["service", "p99", ""], "service_us_p99", number::latency)];
 
 fn results(group: &TestGroup<'_>, curve: &Curve<'_>) -> Vec<&'static Shown> {
     let is_known =
         |figure| (curve.levels.iter()).any(|level| level.shown().figure(figure).is_some());
     let is_of_storage = group.component == Component::Storage;
     let of_storage = OF_STORAGE.iter().filter(|_| is_of_storage);
-    (RESULTS.iter().chain(of_storage))
-        .filter(|(_, figure)| is_known(figure))
+    let below = BELOW.iter().filter(|_| group.below_database());
+    (RESULTS.iter().chain(of_storage).chain(below))
+        .filter(|(_, figure, _)| is_known(figure))
         .collect()
 }
 
@@ -331,8 +371,8 @@ fn columns(run: &Run, results: &[&Shown]) -> Vec<Column<'static>> {
     let figures = FIGURES
         .iter()
         .map(|(heads, .., leave)| right(*heads, *leave));
-    let results = results.iter().map(|(heads, figure)| {
-        let is_of_storage = OF_STORAGE.iter().any(|(_, own)| own == figure);
+    let results = results.iter().map(|(heads, figure, _)| {
+        let is_of_storage = OF_STORAGE.iter().any(|(_, own, _)| own == figure);
         right(*heads, if is_of_storage { 2 } else { 0 })
     });
     let n = is_repeated(run).then(|| right(["", "", "n"], 0));
@@ -365,17 +405,18 @@ fn row(run: &Run, level: &Level<'_>, results: &[&Shown], mark: String) -> Vec<St
         .map(|(_, figure, write, _)| write(value(figure)));
     let results = results
         .iter()
-        .map(|(_, figure)| number::figure_or_unknown(value(figure)));
+        .map(|(_, figure, write)| write(value(figure)));
     let n = is_repeated(run).then(|| level.points.len().to_string());
     let all = of_key.into_iter().chain(figures).chain(results);
     all.chain(n).chain([mark]).collect()
 }
 
-/// "yes", "NO", "1 of 3" or "extra", followed by the numbers of the footnotes.
+/// "yes", "yes, late", "NO", "1 of 3" or "extra", followed by the numbers of the footnotes.
 fn mark(level: &Level<'_>, standing: &[Remark], numbered: &mut Numbered) -> String {
     let (bad, all) = (level.invalid(), level.points.len());
     let mut mark = match bad {
         0 if level.extra() => "extra".to_owned(),
+        0 if remarks::is_late(level) => "yes, late".to_owned(),
         0 => "yes".to_owned(),
         _ if bad == all => "NO".to_owned(),
         _ => format!("{} of {all}", all - bad),

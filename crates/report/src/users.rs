@@ -1,6 +1,6 @@
 //! Overview of the order-entry workload: throughput, response times and limits by number of users.
 
-use archive::{Cell, PointKey, Section, Table};
+use archive::{Cell, Point, PointKey, Section, Table};
 use verdict::ramps::{PERCENTILE, USERS};
 
 use crate::level::{Curve, Level, TestGroup};
@@ -25,6 +25,14 @@ pub fn summaries(groups: &[TestGroup<'_>]) -> Vec<Summary> {
 /// True if the jobs of a test are users, over all their transactions.
 pub fn is_of_users(test: &str) -> bool {
     test == USERS
+}
+
+/// The parallelism of a point; of I/Os below a database "8 in flight".
+pub fn concurrency(point: &Point) -> String {
+    match point.work.below_database {
+        true => format!("{} in flight", point.key.jobs),
+        false => parallelism(&point.key),
+    }
 }
 
 /// "16 users", "4 sessions", "4 sessions × 2 threads".

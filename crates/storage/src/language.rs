@@ -38,7 +38,7 @@ pub use error::{LanguageError, Position, Result};
 pub use format::{Format, FormatPolicy};
 pub use general::Repeat;
 pub use histogram::Buckets;
-pub use list::{heading, simulation, workloads};
+pub use list::{heading, simulation, summary, workloads};
 pub use precondition::PRECONDITION_NAME;
 pub use rd::MAX_IOPS;
 pub use source::{ReadFile, Variable};

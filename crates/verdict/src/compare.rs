@@ -28,7 +28,7 @@ pub use pairs::{ByOrder, Pair};
 pub use scatter::{Between, Remedy, Scatter, Within};
 
 use crate::analyses::{Analyses, analyses, at_end, confidence, seen};
-use crate::difference::{Difference, differences};
+use crate::difference::{Difference, are_set_apart, differences};
 use crate::metric::{self, Metric};
 pub use crate::outcome::{BAND_DEFAULT, CONFIDENCE, Terms, verdict_word};
 
@@ -61,6 +61,8 @@ pub struct Comparison {
     /// Arrangement of the two sides of a study and its reason, if recorded.
     pub arranged: Option<Arranged>,
     pub settings: [Vec<String>; 2],
+    /// Both ran a parameter file, whose command has options of its own.
+    pub is_of_parameter_files: bool,
     /// Repetitions of A and of B, up to the last interim analysis.
     pub repetitions: (u32, u32),
     pub differences: Vec<Difference>,
@@ -138,7 +140,7 @@ pub fn compare(a: &Run, b: &Run, options: &Options<'_>) -> Result<Comparison, Co
     cautions.extend(analyses.as_ref().and_then(of_analyses));
     cautions.extend(of_more_sides(a).filter(|_| pairing.design.is_paired()));
     let differences = differences(a, b);
-    if differences.is_empty() && !is_same_on_purpose(a, b) {
+    if differences.is_empty() && !is_same_on_purpose(a, b) && !are_set_apart(a, b) {
         cautions.push("nothing that is recorded differs between the two runs; if something was changed, note what".into());
     }
     Ok(Comparison {
@@ -154,6 +156,7 @@ pub fn compare(a: &Run, b: &Run, options: &Options<'_>) -> Result<Comparison, Co
             let study = run.study.as_ref();
             study.map_or_else(Vec::new, |study| study.settings.clone())
         }),
+        is_of_parameter_files: a.is_of_parameter_file() && b.is_of_parameter_file(),
         repetitions: (a.repetitions, b.repetitions),
         differences,
         cautions,

@@ -27,6 +27,12 @@ pub fn differences(a: &Run, b: &Run) -> Vec<Difference> {
     found
 }
 
+/// True for two sides of a study that differ in what was set for them.
+pub fn are_set_apart(a: &Run, b: &Run) -> bool {
+    let settings = |run: &Run| run.study.as_ref().map(|study| study.settings.clone());
+    settings(a).unwrap_or_default() != settings(b).unwrap_or_default()
+}
+
 /// Differences between two inventories, in the order of their sections. A block device that one machine lacks is one
 /// row; these rows are last, because the database uses few of the devices.
 pub fn inventory_differences(a: &Inventory, b: &Inventory) -> Vec<Difference> {
@@ -176,10 +182,12 @@ fn target(target: &TargetRecord) -> Rows {
     if let Some(device) = &target.device {
         rows.insert("device".to_owned(), device.clone());
     }
+    // The files and devices of a parameter file are what it measures.
+    let is_subject = target.engine == archive::OF_PARAMETER_FILES;
     let settings = target
         .settings
         .iter()
-        .filter(|(name, value)| !is_place(name, value));
+        .filter(|(name, value)| is_subject || !is_place(name, value));
     rows.extend(settings.map(|(name, value)| (format!("setting {name}"), value.clone())));
     rows
 }

@@ -9,15 +9,13 @@ use archive::{
 use host::block::{self, DeviceTimes};
 use storage::engine::{Ended, Operation, Outcome, Recovery, Tally, Way};
 use storage::execution::{self, Done, Lap, Steadiness};
-use storage::language::{heading, workloads};
+use storage::language::{heading, summary, workloads};
 use storage::run::{Rate, Run};
 
 use lab::point::steady;
 use lab::requests;
 
 const MB: f64 = 1e6;
-/// Prefix of the heading's part with the values of loops.
-const LOOPS: &str = "For loops: ";
 const OPERATIONS: [(Operation, &str); 2] = [(Operation::Read, "read"), (Operation::Write, "write")];
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -33,10 +31,6 @@ pub fn point(done: &Done<'_>, key: PointKey, seed: u64, devices: Devices<'_>) ->
     let (run, outcome) = (done.run, done.outcome);
     let all = outcome.latencies_of(|_, _, _| true);
     let heading = heading(run);
-    // The point's code consists of the run's name and the values of its loops.
-    let parts = heading.split("; ").skip(1);
-    let parts = parts.filter(|part| !part.starts_with(LOOPS));
-    let title = parts.collect::<Vec<_>>().join("; ");
     let counted: Vec<&Lap> = done.laps.iter().filter(|lap| lap.counted).collect();
     let rates: Vec<f64> = counted.iter().map(|lap| iops(lap)).collect();
     Point {
@@ -62,7 +56,7 @@ pub fn point(done: &Done<'_>, key: PointKey, seed: u64, devices: Devices<'_>) ->
         samples: counted.iter().map(|lap| sample(lap)).collect(),
         reasons: reasons(done),
         notes: notes(done),
-        ..Point::blank(key, title, Component::Storage)
+        ..Point::blank(key, summary(run), Component::Storage)
     }
 }
 

@@ -17,7 +17,8 @@ pub fn shifts(compared: &[Shift], shown: Shown) -> String {
     let is_part = |shift: &&Shift| shift.is_of_database && shift.phase != "whole" && !shown.all;
     let listed = compared.iter().filter(|shift| !is_part(shift));
     let (own, unissued): (Vec<&Shift>, Vec<&Shift>) = listed.partition(|shift| shift.is_issued);
-    let sentences = shifted::factors(compared).map(str::to_owned).into_iter();
+    let sentences = std::iter::once(shifted::TIMES).chain(shifted::factors(compared));
+    let sentences = sentences.map(str::to_owned);
     let mut sections = vec![sentences.chain(shifted::caution(compared)).fold(
         section("Before and after: storage I/O times", &own, shown),
         Section::sentence,

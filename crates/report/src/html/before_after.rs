@@ -19,9 +19,7 @@ const GROUPS_OPEN_MAX: usize = 6;
 const DRAWN_MAX_OF_DATABASES: usize = 12;
 
 const HOW: &str = "Where repetitions are compared, the means are those of a typical one, and have the ratio that the interval is of; \
-     percentiles are those of all I/Os. Service time starts when the kernel has the I/O; time since the intended start also includes \
-     waiting for a device that is too slow. Times at the device are measured by the kernel for each request; times at the array are \
-     reported by the array.";
+     percentiles are those of all I/Os.";
 
 /// The section; empty if no other run has times below a database.
 pub fn view(run: &Run, against: &[Against<'_>]) -> Fragment {
@@ -60,7 +58,8 @@ fn add(parts: &mut Fragment, before: &Run, run: &Run, shifts: &[Shift]) {
             &format!("From run “{}” (A) to this run (B)", before.label),
         )
         .how(&format!(
-            "Improvement: how much less time the mean I/O takes in B than in A.{factors} {HOW}"
+            "Improvement: how much less time the mean I/O takes in B than in A.{factors} {HOW} {}",
+            shifted::TIMES
         ))
         .caution(&shifted::caution(shifts).unwrap_or_default())
         .figures(&Vec::from_iter(charts::overview(&groups, names)));

@@ -35,9 +35,13 @@ pub fn throughput(sweeps: &[Sweep<'_>], rate: Rate, laws: &Laws<'_>, load: Load)
     let lines = sweeps.iter().any(|s| s.levels.len() > 1);
     let table = throughput_table(sweeps, rate, load);
     let caption = format!("Throughput, {}", rate.unit);
+    // A single run of a parameter file is a row of the table.
+    if !lines && load == Load::InFlight && sweeps.len() == 1 {
+        return None;
+    }
     if !lines {
         let svg = bars(&caption, &throughput_bars(sweeps));
-        return Some(Figure::new(caption, svg, bars_how(sweeps), table));
+        return Some(Figure::new(caption, svg, bars_how(sweeps, load), table));
     }
     let axis = rate_axis(sweeps, laws);
     let logarithmic = axis.scale == chart::Scale::Log;
@@ -63,6 +67,10 @@ fn throughput_how(sweeps: &[Sweep<'_>], laws: &Laws<'_>, logarithmic: bool, load
             "; each step to the right doubles the parallelism",
             "more sessions no longer help; the ring marks the saturation point, the fewest within 5 % of the maximum",
         ),
+        Load::InFlight => (
+            "; each step to the right doubles the I/Os in flight",
+            "more I/Os in flight only wait longer; the ring marks the saturation point, the fewest within 5 % of the maximum",
+        ),
         Load::Users => (
             "",
             "more users only wait longer; the ring marks the smallest number of users within 5 % of the maximum",
@@ -87,8 +95,11 @@ fn throughput_how(sweeps: &[Sweep<'_>], laws: &Laws<'_>, logarithmic: bool, load
     how
 }
 
-fn bars_how(sweeps: &[Sweep<'_>]) -> String {
-    let how = "Longer is better. Only one level was measured, so scaling is unknown.";
+fn bars_how(sweeps: &[Sweep<'_>], load: Load) -> String {
+    let how = match load {
+        Load::InFlight => "Longer is better.",
+        _ => "Longer is better. Only one level was measured, so scaling is unknown.",
+    };
     let other = sweeps.iter().any(|s| s.other_runtime);
     format!("{how}{}", if other { OTHER_RUNTIME } else { "" })
 }
@@ -276,6 +287,7 @@ pub fn response(sweeps: &[Sweep<'_>], load: Load) -> Option<Figure> {
              lines that diverge mean that tail latency grows faster than the median.",
             match load {
                 Load::Parallelism => "sessions",
+                Load::InFlight => "I/Os in flight",
                 Load::Users => "users",
             }
         ),

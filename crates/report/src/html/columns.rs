@@ -15,7 +15,7 @@ pub struct ResultTable {
 pub struct RowView {
     /// Cells without the validity mark.
     pub cells: Vec<String>,
-    /// "✓ valid", "✗ invalid", "2 of 3 valid", "published".
+    /// "✓ valid", "✓ valid, started late", "✗ invalid", "2 of 3 valid", "published".
     pub mark: String,
     /// Class: "", "invalid" or "theirs".
     pub class: &'static str,
@@ -62,6 +62,8 @@ engine | read MB/s | engine_read_mb_per_s | figure
 engine | write MB/s | engine_write_mb_per_s | figure
 redo | MB/s | redo_mb_per_s | figure
 in flight | mean | in_flight_mean | figure
+service | p50 | service_us_p50 | latency
+service | p99 | service_us_p99 | latency
 response | p50 | response_us_p50 | latency
 response | p99 | response_us_p99 | latency
 response | max | response_us_max | latency

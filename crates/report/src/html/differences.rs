@@ -1,7 +1,7 @@
 //! Differences in configuration between the run and its comparisons.
 
 use archive::Run;
-use verdict::difference::{Difference, differences};
+use verdict::difference::{Difference, are_set_apart, differences};
 
 use super::inventory::known;
 use super::section::Fragment;
@@ -25,6 +25,12 @@ pub fn view(run: &Run, against: &[Against<'_>]) -> Fragment {
 fn add(parts: &mut Fragment, run: &Run, other: &Run) {
     let all = differences(run, other);
     let label = &other.label;
+    if all.is_empty() && are_set_apart(run, other) {
+        parts.sentence(&format!(
+            "Only what was set for one side differs between this run and “{label}”."
+        ));
+        return;
+    }
     if all.is_empty() {
         parts.sentence(&format!(
             "No recorded difference between this run and “{label}”."

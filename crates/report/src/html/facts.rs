@@ -3,6 +3,7 @@
 use archive::{ControlGroup, Run};
 
 use crate::comparison;
+use crate::level::storage_name;
 use crate::number;
 use crate::scorecard::Against;
 use crate::summary::database;
@@ -79,6 +80,11 @@ fn head(run: &Run) -> Vec<Fact> {
     let p = &run.platform;
     let mut databases: Vec<String> = (run.targets.iter()).map(database).collect();
     databases.dedup();
+    let is_of_file = run.is_of_parameter_file();
+    let (subject, sessions_name) = match is_of_file {
+        true => (("Storage", storage_name(run)), "I/Os in flight"),
+        false => (("Database", databases.join(" · ")), "Sessions"),
+    };
     let mut buffers: Vec<String> = (run.targets.iter())
         .filter_map(|target| {
             let mut known = BUFFERS.iter().copied();
@@ -95,12 +101,12 @@ fn head(run: &Run) -> Vec<Fact> {
     let cores = p.cores.or(p.threads);
     let elapsed = Run::elapsed(&[run]);
     let facts = [
-        ("Database", Some(databases.join(" · "))),
+        (subject.0, Some(subject.1)),
         ("Host", p.host_name.clone()),
         ("Cores", cores.map(|n| n.to_string())),
         ("Memory", p.memory_bytes.map(number::bytes)),
         ("Buffers", Some(buffers.join(" · "))),
-        ("Sessions", sessions(run)),
+        (sessions_name, sessions(run)),
         (
             "Duration",
             elapsed.map(|time| comparison::length(time.as_secs_f64())),

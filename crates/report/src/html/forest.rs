@@ -11,7 +11,8 @@ use super::options::HtmlOptions;
 use super::section::Fragment;
 use crate::comparison::{
     SIDES, arranged_words, cells, ended, metrics_words as named, odd_words, pairs_words,
-    plain_ratio, rows, scatter_words, supported, sure, tally as secondary_tally, toward_a_verdict,
+    plain_ratio, rows, scatter_words, settings_words, supported, sure, tally as secondary_tally,
+    toward_a_verdict,
 };
 use crate::metric_name::label;
 use crate::number;
@@ -144,18 +145,10 @@ fn outcome(
     svg: String,
 ) -> Outcome {
     let differ = &compared.differences;
-    let [a, b] = compared.settings.each_ref().map(|side| side.join(" "));
-    let or_plan = |side: String| {
-        if side.is_empty() {
-            "as in the plan".to_owned()
-        } else {
-            side
-        }
-    };
-    let is_of_settings = !a.is_empty() || !b.is_empty();
+    let is_of_settings = compared.settings.iter().any(|side| !side.is_empty());
     // A study's own settings are its only differences, unless the machine changed too.
-    let (changed, changed_more) = match (a.is_empty(), b.is_empty()) {
-        (true, true) => (
+    let (changed, changed_more) = match is_of_settings {
+        false => (
             (differ.iter().take(CHANGED_MAX))
                 .map(|d| {
                     [
@@ -167,10 +160,10 @@ fn outcome(
                 .collect(),
             differ.len().saturating_sub(CHANGED_MAX),
         ),
-        _ => (
-            vec![["set for one side".to_owned(), or_plan(a), or_plan(b)]],
-            0,
-        ),
+        true => {
+            let [a, b] = settings_words(compared);
+            (vec![["set for one side".to_owned(), a, b]], 0)
+        }
     };
     Outcome {
         other: other.label.clone(),

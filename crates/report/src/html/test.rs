@@ -60,7 +60,7 @@ pub fn view<'a>(run: &'a Run, group: &TestGroup<'a>, against: &[Against<'a>]) ->
         id: id_of(group.test),
         code: group.test.to_owned(),
         title: group.title.to_owned(),
-        summaries: summaries(&sweeps, rate)
+        summaries: summaries(group, &sweeps, rate)
             .into_iter()
             .chain(ramps_and_plans(group))
             .collect(),
@@ -74,7 +74,7 @@ pub fn view<'a>(run: &'a Run, group: &TestGroup<'a>, against: &[Against<'a>]) ->
         transactions: transactions::view(group),
         figures: rounds::figures(&sweeps)
             .into_iter()
-            .chain(figures(&sweeps, rate, &laws, Load::of(group.test)))
+            .chain(figures(&sweeps, rate, &laws, Load::of(group)))
             .chain(queries::figures(run, group.test, &group.curves))
             .collect(),
         sections: sections(group),
@@ -235,8 +235,11 @@ fn columns(run: &Run, group: &TestGroup<'_>, against: &[Against<'_>]) -> Vec<&'s
         levels.any(|l| derived(run, l, figure).is_some())
             || published::is_published(against, group.test, figure)
     };
-    let belongs =
-        |figure: &str| group.component == Component::Storage || !OF_STORAGE.contains(&figure);
+    // The times in the driver's queue tell nothing of a database.
+    let belongs = |figure: &str| match figure.starts_with("service_us_") {
+        true => group.below_database(),
+        false => group.component == Component::Storage || !OF_STORAGE.contains(&figure),
+    };
     let columns = COLUMNS.iter().filter(|c| belongs(c.figure));
     columns.filter(|c| known(c.figure)).collect()
 }
@@ -274,6 +277,7 @@ fn row(
         cells,
         mark: match bad {
             0 if level.extra() => "✓ extra".to_owned(),
+            0 if remarks::is_late(level) => "✓ valid, started late".to_owned(),
             0 => "✓ valid".to_owned(),
             _ if bad == all => "✗ invalid".to_owned(),
             _ => format!("{} of {all} valid", all - bad),
@@ -296,16 +300,16 @@ fn ramps_and_plans(group: &TestGroup<'_>) -> Vec<String> {
     sentences.collect()
 }
 
-fn summaries(sweeps: &[Sweep<'_>], rate: Rate) -> Vec<String> {
+fn summaries(group: &TestGroup<'_>, sweeps: &[Sweep<'_>], rate: Rate) -> Vec<String> {
     sweeps
         .iter()
         .filter(|s| s.own)
-        .map(|sweep| summary(sweep, rate))
+        .map(|sweep| summary(group, sweep, rate))
         .collect()
 }
 
 /// "sqlite: at most 26,768 ops/s at DOP 4 (3.61 × the throughput at DOP 1, efficiency 90 %), p99 812 µs."
-fn summary(sweep: &Sweep<'_>, rate: Rate) -> String {
+fn summary(group: &TestGroup<'_>, sweep: &Sweep<'_>, rate: Rate) -> String {
     let loads = sweep.loads();
     let best = loads
         .iter()
@@ -313,12 +317,16 @@ fn summary(sweep: &Sweep<'_>, rate: Rate) -> String {
     let Some(best) = best else {
         return format!("{}: no valid point.", sweep.label);
     };
+    let at = |dop: u32| match group.below_database() {
+        true => format!("with {dop} in flight"),
+        false => format!("at DOP {dop}"),
+    };
     let mut text = format!(
-        "{}: at most {} {} at DOP {}",
+        "{}: at most {} {} {}",
         sweep.label,
         number::plain(best.rate),
         rate.unit,
-        best.dop
+        at(best.dop)
     );
     let scaled = scaling::scale(&loads);
     if let Some(at_best) = scaled
@@ -326,14 +334,18 @@ fn summary(sweep: &Sweep<'_>, rate: Rate) -> String {
         .find(|s| s.dop == best.dop && scaled.len() > 1)
     {
         text.push_str(&format!(
-            " ({} × the throughput at DOP {}, efficiency {:.0} %)",
+            " ({} × the throughput {}, efficiency {:.0} %)",
             number::figure(at_best.speed_up),
-            scaled[0].dop,
+            at(scaled[0].dop),
             at_best.efficiency * 100.0
         ));
     }
     if let Some(place) = scaling::saturation(&loads).filter(|_| loads.len() > 2) {
-        text.push_str(&format!(", saturated from DOP {}", place.dop));
+        let from = match group.below_database() {
+            true => format!("{} in flight", place.dop),
+            false => format!("DOP {}", place.dop),
+        };
+        text.push_str(&format!(", saturated from {from}"));
     }
     let place = sweep
         .levels

@@ -73,13 +73,46 @@ const QUANTITIES: [Quantity; 4] = [
     },
 ];
 
+/// The driver below a database records the mean of each interval, and the distribution of the whole point alone.
+const MEAN_RESPONSE: Quantity = Quantity {
+    caption: "Mean response time over time",
+    how: "Time since the intended start, mean of each interval. Peaks are intervals in which I/Os stalled.",
+    latency: true,
+    counted: false,
+    lines: &[],
+};
+
 /// The charts over time of one test; empty if no best level has enough samples.
 pub fn figures(sweeps: &[Sweep<'_>], rate: Rate) -> Vec<Figure> {
     let points = points(sweeps, rate);
     let drawn = QUANTITIES.iter();
     drawn
         .filter_map(|quantity| figure(quantity, &points))
+        .chain(mean_response(&points))
         .collect()
+}
+
+fn mean_response(points: &[(&Sweep<'_>, &Point)]) -> Option<Figure> {
+    let mut series = Vec::new();
+    for (sweep, point) in points {
+        for (operation, dash) in [("read", Dash::Solid), ("write", Dash::Dashed)] {
+            let samples = point.by_operation.samples.iter();
+            let own = samples.filter(|sample| sample.operation == operation);
+            let own: Vec<_> = own.map(|s| (s.at_s, s.response_us_mean)).collect();
+            if own.iter().any(|(_, us)| us.is_some()) {
+                let label = format!("{} @{} {operation}", sweep.label, point.key.dop());
+                let thinned = thin(&own, SAMPLES_MAX, true);
+                series.push(Series::new(
+                    &label,
+                    sweep.colour,
+                    Shape::None,
+                    dash,
+                    thinned,
+                ));
+            }
+        }
+    }
+    drawn(&MEAN_RESPONSE, series)
 }
 
 /// The repetition with the most samples of each sweep's best level; empty if no own sweep has enough.
@@ -141,6 +174,10 @@ pub(super) fn figure(quantity: &Quantity, points: &[(&Sweep<'_>, &Point)]) -> Op
             ));
         }
     }
+    drawn(quantity, series)
+}
+
+fn drawn(quantity: &Quantity, series: Vec<Series>) -> Option<Figure> {
     // The result row already shows a quantity that stayed at zero.
     let moved = |s: &Series| s.points.iter().any(|p| p.1.is_some_and(|v| v > 0.0));
     if !series.iter().any(moved) {

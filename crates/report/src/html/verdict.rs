@@ -257,6 +257,9 @@ fn noise(run: &Run, groups: &[TestGroup<'_>]) -> Item {
             "unknown: one observation; a second one shows how far two differ".to_owned(),
             "plain",
         ),
+        None if run.is_of_parameter_file() => {
+            ("unknown: measured once (-l 3 shows it)".to_owned(), "plain")
+        }
         None => (
             "unknown: measured once (--repeat 3 shows it)".to_owned(),
             "plain",

@@ -73,6 +73,32 @@ fn a_crowded_machine_is_to_be_quieted_before_it_is_enlarged() {
     assert!(answer(&run, &[]).contains("Locks: the limit of"));
 }
 
+/// The options of the command that ran it are its own.
+#[test]
+fn a_parameter_file_is_measured_again_with_its_options() {
+    let mut run = held_back(crate::fixture::once(), Resource::None);
+    run.targets.truncate(1);
+    run.points.retain(|point| point.key.target == 0);
+    for point in &mut run.points {
+        point.steady = Some(archive::Steady::Trend);
+    }
+    assert!(answer(&run, &[]).contains("longer (--time)"));
+    run.plan_name = archive::OF_PARAMETER_FILES.into();
+    run.targets[0].engine = archive::OF_PARAMETER_FILES.into();
+    let text = answer(&run, &[]);
+    assert!(
+        text.contains("longer (-e, or elapsed= in the file)"),
+        "{text}"
+    );
+    let of_plans = ["--time", "--repeat"];
+    assert!(
+        !of_plans.iter().any(|option| text.contains(option)),
+        "{text}"
+    );
+    let sure = section(&html(&run, &[], &HtmlOptions::default()), "sure");
+    assert!(sure.contains("measured once (-l 3 shows it)"), "{sure}");
+}
+
 /// An observed server has active clients, and the number of samples is no setting.
 #[test]
 fn an_observation_is_not_measured_again() {

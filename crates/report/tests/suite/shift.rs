@@ -270,6 +270,23 @@ fn large_changes_are_factors_and_rows_of_others_are_separate() {
     );
     assert!(own.contains("N times as long in B as in A"), "{text}");
     assert!(!text.contains("-36"), "{text}");
+    // A row that hardly changed has the scale of its column.
+    let mixed = |label: &str, factor: f64| {
+        let mut run = beside(label, factor);
+        run.points.push(point(2, "rd2", 1.0));
+        run
+    };
+    let mixed = find(
+        &mixed("before", 1.0),
+        &mixed("after", 370.0),
+        Terms::default(),
+    );
+    let mixed = shifts(&mixed, shown);
+    let of_rd2 = mixed.split("rd2, 10 in flight").nth(1).unwrap();
+    let row = of_rd2
+        .lines()
+        .find(|line| line.contains("read, service time"));
+    assert!(row.unwrap().contains("× 1.00"), "{mixed}");
     assert!(
         apart.contains("flush, at the device") && apart.contains("7 → 7"),
         "{text}"

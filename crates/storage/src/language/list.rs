@@ -5,6 +5,8 @@ use stats::random::mix;
 use super::value::number_text;
 use crate::run::{Range, Rate, Run, Seek, Sizes, Steady, Stream, curve_rate_iops};
 
+/// Kinds of I/Os that a summary names.
+const OPERATIONS_NAMED_MAX: usize = 3;
 /// Number of WDs that are printed; a digest represents the others.
 const WORKLOADS_WRITTEN_MAX: usize = 40;
 
@@ -60,6 +62,64 @@ fn rate_text(run: &Run) -> String {
         Rate::PercentOfPrevious { pct } => {
             format!("{}% of the previous run", number_text(*pct, false))
         }
+    }
+}
+
+/// The I/Os of a run in words: "4k random reads at the maximum rate".
+#[must_use]
+pub fn summary(run: &Run) -> String {
+    let mut each: Vec<String> = Vec::new();
+    for stream in &run.streams {
+        let text = operations(stream);
+        if !each.contains(&text) {
+            each.push(text);
+        }
+    }
+    let more = each.split_off(each.len().min(OPERATIONS_NAMED_MAX)).len();
+    let mut text = each.join(" + ");
+    if more > 0 {
+        text += &format!(" and {more} more");
+    }
+    let rate = match &run.rate {
+        Rate::Max {
+            controlled: false, ..
+        } => "the maximum rate".to_owned(),
+        Rate::Max { .. } => "the maximum rate, controlled".to_owned(),
+        Rate::Fixed { .. } => format!("{}/s", rate_text(run)),
+        _ => rate_text(run),
+    };
+    format!("{text} at {rate}")
+}
+
+fn operations(stream: &Stream) -> String {
+    let bytes = |bytes: u64| number_text(bytes as f64, true);
+    let span = |low: Option<u64>, high: Option<u64>| {
+        let [low, high] = [low, high].map(|size| bytes(size.unwrap_or_default()));
+        format!("{low} to {high}")
+    };
+    let size = match &stream.sizes {
+        Sizes::Fixed(size) => bytes(*size),
+        Sizes::Weighted(sizes) => {
+            let sizes = || sizes.iter().map(|size| size.bytes);
+            span(sizes().min(), sizes().max())
+        }
+        Sizes::Uniform {
+            min_bytes,
+            max_bytes,
+            ..
+        } => span(Some(*min_bytes), Some(*max_bytes)),
+    };
+    let seek = match stream.seek {
+        Seek::Random { pct } if pct < 100.0 => format!("{} % random", number_text(pct, false)),
+        Seek::Random { .. } | Seek::Poisson { .. } => "random".to_owned(),
+        Seek::Sequential | Seek::SequentialToEnd | Seek::SequentialFromRandom => {
+            "sequential".to_owned()
+        }
+    };
+    match stream.read_pct {
+        100.0 => format!("{size} {seek} reads"),
+        0.0 => format!("{size} {seek} writes"),
+        pct => format!("{size} {seek} I/Os, {} % reads,", number_text(pct, false)),
     }
 }
 

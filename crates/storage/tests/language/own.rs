@@ -1,6 +1,6 @@
 //! Keywords that the original does not have: `precondition=` and `steady=`.
 
-use storage::language::{PRECONDITION_NAME, heading};
+use storage::language::{PRECONDITION_NAME, heading, summary};
 use storage::run::{CurvePoint, Range, Rate, Run, Seek, Sizes, Steady};
 
 use super::{refusal, runs};
@@ -38,6 +38,33 @@ fn preconditioning_writes_over_all_that_is_used_first() {
         shares_observed: true,
     };
     assert_eq!(runs[3].rate, Rate::Curve(point));
+}
+
+#[test]
+fn the_ios_of_a_run_are_described_in_words() {
+    let said = |wd: &str, rate: &str| {
+        let text = format!("{FILES}wd=wd1,sd=sd1,{wd}\nrd=rd1,wd=wd1,iorate={rate},elapsed=2\n");
+        summary(&runs(&text)[0])
+    };
+    for (wd, rate, words) in [
+        (
+            "xfersize=4k,rdpct=100",
+            "max",
+            "4k random reads at the maximum rate",
+        ),
+        (
+            "xfersize=64k,seekpct=seq,rdpct=0",
+            "200",
+            "64k sequential writes at 200/s",
+        ),
+        (
+            "xfersize=(4k,50,8k,50),seekpct=30,rdpct=70",
+            "max",
+            "4k to 8k 30 % random I/Os, 70 % reads, at the maximum rate",
+        ),
+    ] {
+        assert_eq!(said(wd, rate), words);
+    }
 }
 
 #[test]

@@ -242,3 +242,17 @@ fn a_device_that_one_machine_lacks_is_one_row_behind_all_others() {
         ]
     );
 }
+
+#[test]
+fn files_of_a_parameter_file_are_a_difference_and_those_of_a_database_are_not() {
+    let on = |engine: &str, path: &str| run(PLAN, vec![target(engine, "0.3", &[("sd sd1", path)])]);
+    let of_file = |path| on(archive::OF_PARAMETER_FILES, path);
+    let (a, b) = (of_file("/a, o_direct"), of_file("/b, o_direct"));
+    assert!(rows(&a, &b).contains(&row(
+        "target vdbench: setting sd sd1",
+        "/a, o_direct",
+        "/b, o_direct"
+    )));
+    let of_database = |path| on("sqlite", path);
+    assert!(differences(&of_database("/a"), &of_database("/b")).is_empty());
+}

@@ -498,3 +498,13 @@ fn no_row_contradicts_itself() {
     }
     assert!(medians_differ > 0, "the data show the difference");
 }
+
+#[test]
+fn sides_that_were_set_apart_differ() {
+    let (mut a, mut b) = study(1000.0);
+    for (run, path) in [(&mut a, "/a"), (&mut b, "/b")] {
+        run.study.as_mut().unwrap().settings = vec![format!("target=sqlite:{path}")];
+    }
+    let found = with_defaults(&a, &b);
+    assert!(found.cautions.is_empty(), "{:?}", found.cautions);
+}

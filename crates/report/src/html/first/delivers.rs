@@ -5,6 +5,7 @@ use archive::Run;
 use crate::html::figure::id_of;
 use crate::main_figures::MainFigure;
 use crate::number;
+use crate::remarks;
 use crate::scorecard::{self, Against, Cell, Measured};
 use crate::users;
 
@@ -18,6 +19,8 @@ pub struct Delivers {
     pub has_spread: bool,
     /// Head of the degrees of parallelism.
     pub at: &'static str,
+    /// Subject of the latencies.
+    pub latency_of: &'static str,
     /// Title of the compared platform.
     pub other: Option<String>,
     pub rows: Vec<RowView>,
@@ -82,14 +85,22 @@ pub fn view(run: &Run, main: &[MainFigure<'_>], against: &[Against<'_>]) -> Deli
     let mut rows: Vec<RowView> = rows.collect();
     let more = rows.split_off(rows.len().min(ROWS_MAX));
     let any = |is_so: fn(&RowView) -> bool| rows.iter().chain(&more).any(is_so);
+    let is_below = main
+        .iter()
+        .all(|main| main.level.first().work.below_database);
     Delivers {
         has_targets: run.targets.len() > 1,
         has_curves: any(|row| !row.curve.is_empty()),
         has_latencies: any(|row| row.latencies.iter().any(|text| text != number::UNKNOWN)),
         has_spread: any(|row| !row.spread.is_empty()),
-        at: match main.iter().all(|main| users::is_of_users(main.test)) {
-            true => "users",
+        at: match is_below {
+            true => "in flight",
+            false if main.iter().all(|main| users::is_of_users(main.test)) => "users",
             false => "sessions",
+        },
+        latency_of: match is_below {
+            true => "one I/O",
+            false => "one transaction or statement",
         },
         other: other.map(|at| card.columns[at].title.clone()),
         rows,
@@ -111,7 +122,10 @@ fn row(run: &Run, main: &MainFigure<'_>, theirs: Option<(&Measured, bool)>) -> R
     };
     RowView {
         component: None,
-        what: main.title(),
+        what: match remarks::is_late(&main.level) {
+            true => format!("{}, started late", main.title()),
+            false => main.title(),
+        },
         id: id_of(main.test),
         target: crate::level::target_name(run, main.target),
         value: number::three_digits(main.value()),

@@ -32,6 +32,7 @@ pub enum Measure<'a> {
     MorePairs {
         undecided: usize,
         primary: usize,
+        is_of_parameter_file: bool,
     },
     Relieve {
         resource: Resource,
@@ -51,20 +52,14 @@ pub enum Measure<'a> {
         test: &'a str,
     },
     /// An important rule is violated.
-    FollowRule {
-        rule: &'a Advice,
-        more: usize,
-    },
+    FollowRule { rule: &'a Advice, more: usize },
     /// Steps that make the grade better.
     Again {
         steps: Vec<&'static str>,
         grade: Grade,
     },
     /// The highest level was the best, and no resource was exhausted.
-    LoadMore {
-        tests: Vec<&'a str>,
-        of: usize,
-    },
+    LoadMore { tests: Vec<&'a str>, of: usize },
 }
 
 /// Measures by importance: threats to the figures first, then limits of the platform, then ways to more certainty.
@@ -93,7 +88,7 @@ pub fn measures<'a>(
         failures(run),
         resume(run),
         before,
-        more_pairs(outcomes),
+        more_pairs(run, outcomes),
         relief(found),
         spread(groups),
         rule(run),
@@ -106,11 +101,17 @@ pub fn measures<'a>(
 /// One measure for all reasons of the grade that a second measurement mends.
 fn again<'a>(run: &Run) -> Option<Measure<'a>> {
     let mut steps: Vec<(&str, Grade)> = Vec::new();
+    let is_of_file = run.is_of_parameter_file();
     for reason in grade::reasons(run) {
         let step = match reason {
             Reason::Heavy(_) | Reason::Others(_) => "stop other programs first",
+            Reason::Unsteady(_) | Reason::Short(_) | Reason::Brief { .. } if is_of_file => {
+                "longer (-e, or elapsed= in the file)"
+            }
             Reason::Unsteady(_) | Reason::Short(_) | Reason::Brief { .. } => "longer (--time)",
+            Reason::Once { .. } if is_of_file => "three times (-l 3)",
             Reason::Once { .. } => "three times (--repeat 3)",
+            Reason::Apart { .. } if is_of_file => "more often (-l)",
             Reason::Apart { .. } => "more often (--repeat)",
             Reason::Driver { .. } => "with the driver on a faster machine",
             Reason::ForeignSettings { .. } => "on your own server, or with its settings in the URL",
@@ -145,11 +146,12 @@ fn resume(run: &Run) -> Option<Measure<'_>> {
     })
 }
 
-fn more_pairs<'a>(outcomes: &[Outcome]) -> Option<Measure<'a>> {
+fn more_pairs<'a>(run: &Run, outcomes: &[Outcome]) -> Option<Measure<'a>> {
     let open = outcomes.iter().find(|outcome| outcome.undecided > 0)?;
     Some(Measure::MorePairs {
         undecided: open.undecided,
         primary: open.primary,
+        is_of_parameter_file: run.is_of_parameter_file(),
     })
 }
 
@@ -251,6 +253,11 @@ impl Measure<'_> {
                 ..
             } => "Run the parameter file again: dbdyno vdbench".to_owned(),
             Self::Resume { .. } => "Resume the run: dbdyno run --resume".to_owned(),
+            Self::MorePairs { is_of_parameter_file: true, .. } => {
+                "Run both lists at least six times (-l 6), and compare with --trust-sequential if nothing else changed; or take turns \
+                 with dbdyno ab storage"
+                    .to_owned()
+            }
             Self::MorePairs { .. } => {
                 "Measure more pairs in alternating blocks (dbdyno ab)".to_owned()
             }
@@ -284,7 +291,9 @@ impl Measure<'_> {
             } => {
                 format!("{measured} of {planned} points were measured.")
             }
-            Self::MorePairs { undecided, primary } => format!(
+            Self::MorePairs {
+                undecided, primary, ..
+            } => format!(
                 "{undecided} of {} inconclusive.",
                 number::counted(*primary as u64, "primary metric"),
             ),
