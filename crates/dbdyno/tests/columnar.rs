@@ -81,7 +81,7 @@ fn lines_list_populated_tables_and_bad_options_are_refused() {
         data load columnar --target sqlite:olap --levels none --memory 30MB => 30MB is too small: the engine needs at least 64.0 MB
         data load columnar --target sqlite:olap --levels none --memory much => is not a size
         data load columnar --target sqlite:olap --levels none --tables lineitems => did you mean "lineitem"
-        data load columnar --target oracle:x --levels none => unknown engine
+        data load columnar --target sqlserver:x --levels none => unknown engine
         "#,
     );
     let no_file = "data load columnar --target duckdb: --levels none => name a file";

@@ -97,7 +97,7 @@ fn targets() {
         &[
             "run plan.toml --target plain",
             "run plan.toml --target sqlit:x",
-            "run plan.toml --target oracle:x",
+            "run plan.toml --target sqlserver:x",
             "run plan.toml --target sqlite:x?cache=1",
             "run plan.toml --target sqlite:x?cache_mb",
             "run plan.toml --target sqlite:x?cache_mb=much",

@@ -28,7 +28,6 @@ static LIST: LazyLock<Vec<&'static dyn Engine>> = LazyLock::new(|| {
         mock::ENGINES,
         postgres::ENGINES,
         mysql::ENGINES,
-        #[cfg(feature = "oracle")]
         oracle::ENGINES,
     ];
     crates.append(&mut ADDED.lock().unwrap_or_else(PoisonError::into_inner));

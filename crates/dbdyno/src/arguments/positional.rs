@@ -275,10 +275,11 @@ fn server_url(text: &str) -> String {
     let servers = engines::engines().iter();
     let mut servers = servers.filter(|engine| engine.reach() == Reach::Network);
     let first = servers.next().map_or("ENGINE", |engine| engine.scheme());
-    let others: String = servers
-        .map(|engine| format!(" (or {}://…)", engine.scheme()))
+    let others: Vec<String> = servers
+        .map(|engine| format!("{}://…", engine.scheme()))
         .collect();
-    format!("{first}://{user}@{place}/{database}{others}")
+    let others = others.join(", ");
+    format!("{first}://{user}@{place}/{database} (or {others})")
 }
 
 #[cfg(test)]
@@ -362,24 +363,24 @@ mod tests {
         for (typed, said) in [
             (
                 "db1.example.com",
-                "\"db1.example.com\" is not a URL; type: dbdyno run postgres://USER@db1.example.com/DATABASE (or mysql://…)",
+                "\"db1.example.com\" is not a URL; type: dbdyno run postgres://USER@db1.example.com/DATABASE (or mysql://…, oracle://…)",
             ),
             (
                 "localhost:5432",
-                "\"localhost:5432\" is not a URL; type: dbdyno run postgres://USER@localhost:5432/DATABASE (or mysql://…)",
+                "\"localhost:5432\" is not a URL; type: dbdyno run postgres://USER@localhost:5432/DATABASE (or mysql://…, oracle://…)",
             ),
             (
                 "db1:3306/shop",
-                "\"db1:3306/shop\" is not a URL; type: dbdyno run postgres://USER@db1:3306/shop (or mysql://…)",
+                "\"db1:3306/shop\" is not a URL; type: dbdyno run postgres://USER@db1:3306/shop (or mysql://…, oracle://…)",
             ),
             (
                 "me:secret@db1/test",
-                "\"db1/test\" is not a URL; type: dbdyno run postgres://me@db1/test (or mysql://…)",
+                "\"db1/test\" is not a URL; type: dbdyno run postgres://me@db1/test (or mysql://…, oracle://…)",
             ),
             (
                 "dbserver",
                 "\"dbserver\" is neither a plan nor a URL; type: dbdyno list plans, or, for a server: dbdyno run \
-                 postgres://USER@dbserver/DATABASE (or mysql://…)",
+                 postgres://USER@dbserver/DATABASE (or mysql://…, oracle://…)",
             ),
             (
                 "duckdb",
@@ -440,7 +441,7 @@ mod tests {
         );
         assert_eq!(
             of(&["quick"], &[]).unwrap_err(),
-            "\"quick\" is not a URL; type: dbdyno check postgres://USER@quick/DATABASE (or mysql://…)"
+            "\"quick\" is not a URL; type: dbdyno check postgres://USER@quick/DATABASE (or mysql://…, oracle://…)"
         );
     }
 }

@@ -31,3 +31,19 @@ pub(super) const FOREIGN: &[Foreign] = &[
         "dbdyno's sessions set it themselves",
     ),
 ];
+
+/// Settings that a URL cannot change, with the reason.
+pub(super) const RESERVED: &[(&str, &str)] = &[
+    (
+        "nls_comp nls_date_format nls_length_semantics nls_numeric_characters nls_sort nls_timestamp_format time_zone",
+        "dbdyno sets it, so that results and tables do not depend on it",
+    ),
+    (
+        "isolation_level",
+        "dbdyno sets it, so that transactions behave the same on every server",
+    ),
+    (
+        "current_schema container edition",
+        "dbdyno's tables are in the user's own schema",
+    ),
+];

@@ -3,11 +3,8 @@
 use std::sync::Arc;
 
 use super::access::{self, Access, SETTINGS};
-use super::foreign::FOREIGN;
-use super::inspect::inspect;
-use super::session_settings::RESERVED;
-use super::source::OracleSource;
-use super::target::{OracleTarget, of_url};
+use super::foreign::{FOREIGN, RESERVED};
+use super::opened;
 use engine::catalogue::Source;
 use engine::inspection::Inspection;
 use engine::session_settings;
@@ -41,7 +38,7 @@ impl Engine for Oracle {
     }
 
     fn version(&self) -> std::result::Result<String, String> {
-        Ok("Oracle Database 12.2 or later".into())
+        opened::version()
     }
 
     fn complete(&self, url: &mut Incomplete<'_>) -> std::result::Result<(), String> {
@@ -55,18 +52,11 @@ impl Engine for Oracle {
     }
 
     fn open_source(&self, url: &TargetUrl) -> Result<Box<dyn Source>> {
-        let (access, session) = of_url(url)?;
-        session_settings::refuse(&session)?;
-        Ok(Box::new(OracleSource::open(
-            Arc::new(access),
-            url.to_string(),
-            false,
-        )?))
+        opened::source(url)
     }
 
     fn open(&self, url: &TargetUrl) -> Result<Arc<dyn Target>> {
-        let (access, session) = of_url(url)?;
-        Ok(Arc::new(OracleTarget::open(url, access, session)?))
+        opened::target(url)
     }
 
     /// A schema is a user, which only an administrator makes: the suite's tables are in the user's own.
@@ -75,7 +65,6 @@ impl Engine for Oracle {
     }
 
     fn inspect(&self, url: &TargetUrl) -> Result<Inspection> {
-        let (access, session) = of_url(url)?;
-        inspect(&Arc::new(access), &session, url.others_allowed()?)
+        opened::inspection(url)
     }
 }

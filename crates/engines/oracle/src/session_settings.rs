@@ -7,22 +7,6 @@ use super::client::Client;
 use super::facts::parameter;
 use super::overrides::assignment;
 
-/// Settings that a URL cannot change, with the reason.
-pub(super) const RESERVED: &[(&str, &str)] = &[
-    (
-        "nls_comp nls_date_format nls_length_semantics nls_numeric_characters nls_sort nls_timestamp_format time_zone",
-        "dbdyno sets it, so that results and tables do not depend on it",
-    ),
-    (
-        "isolation_level",
-        "dbdyno sets it, so that transactions behave the same on every server",
-    ),
-    (
-        "current_schema container edition",
-        "dbdyno's tables are in the user's own schema",
-    ),
-];
-
 /// ORA-02095 and ORA-02096: of the instance as a whole.
 const OF_THE_INSTANCE: &[&str] = &["ORA-02095", "ORA-02096"];
 
