@@ -449,3 +449,27 @@ fn a_browser_draws_both_sides() {
         );
     }
 }
+
+/// Runs that differ in their threads alone are one curve, and a driver that was late is no property of the storage.
+#[test]
+fn runs_of_a_parameter_file_share_a_curve_and_are_marked_as_late() {
+    let mut own = run("own", 1.0, &["rd1 threads=1", "rd1 threads=8", "rd2"]);
+    own.plan_name = archive::OF_PARAMETER_FILES.into();
+    own.targets[0].engine = archive::OF_PARAMETER_FILES.into();
+    for (point, rate) in own.points.iter_mut().zip([1_000.0, 4_000.0, 500.0]) {
+        point.figures.operations_per_s = Some(rate);
+        point.histograms = archive::Histograms::of(&spread(200.0), &spread(400.0));
+    }
+    own.points[2].notes.push(archive::Remark::LateStarts {
+        late: 9,
+        operations: 100,
+        allowed: false,
+    });
+    let text = html(&own, &[], &HtmlOptions::default());
+    let has = |part: &str| text.contains(part);
+    assert!(has("rd1: response time over the I/O rate") && !has("rd2: response time over"));
+    assert!(has("✓ valid, started late") && !has("Only one level was measured"));
+    let text = report::terminal(&own, &[], 190, false);
+    assert_eq!(text.matches("yes, late").count(), 1, "{text}");
+    assert!(text.contains("service"), "{text}");
+}
