@@ -444,7 +444,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_rows_are_asked_for_in_oracles_words() {
+    fn the_first_rows_are_fetched_in_oracles_words() {
         assert_eq!(
             of_oracle("SELECT a FROM t LIMIT 5"),
             "SELECT a FROM t FETCH FIRST 5 ROWS ONLY"
