@@ -10,6 +10,7 @@ use super::target::{RULES, TITLE, lacks, privileges};
 use super::{facts, overrides};
 use engine::Result;
 use engine::inspection::{ClockOffset, Inspection, OwnPlace, PlaceState, RoundTrip};
+use engine::plain::days_from;
 use engine::session_settings::SessionSettings;
 
 /// Logs in as a run would and looks around.
@@ -82,12 +83,33 @@ pub(super) fn inspect(
 
 fn clock(client: &mut Client) -> Result<Option<ClockOffset>> {
     ClockOffset::measure(|| {
-        // Days since 1970 and seconds of the day, by the server's clock in UTC.
-        let found = client.text(
-            "SELECT (CAST(sys_extract_utc(systimestamp) AS DATE) - DATE '1970-01-01') * 86400000000 \
-             + to_number(to_char(systimestamp, 'FF6')) FROM dual",
-        );
-        let found = found.ok().flatten();
-        Ok(found.and_then(|text| text.split('.').next()?.parse().ok()))
+        // As text: a cast to DATE rounds to seconds.
+        let sql =
+            "SELECT to_char(sys_extract_utc(systimestamp), 'YYYY-MM-DD HH24:MI:SS.FF6') FROM dual";
+        let found = client.text(sql).ok().flatten();
+        Ok(found.and_then(|text| microseconds(&text)))
     })
+}
+
+/// Microseconds since 1970 of "2026-01-31 12:34:56.123456".
+fn microseconds(text: &str) -> Option<i64> {
+    let numbers = text.split(|c: char| !c.is_ascii_digit());
+    let numbers: Option<Vec<i64>> = numbers.map(|number| number.parse().ok()).collect();
+    let [year, month, day, hour, minute, second, micros] = numbers?[..] else {
+        return None;
+    };
+    let seconds = days_from(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second;
+    Some(seconds * 1_000_000 + micros)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_servers_clock_is_read_to_the_microsecond() {
+        let us = microseconds("2026-01-31 12:34:56.123456");
+        assert_eq!(us, Some(1_769_862_896_123_456));
+        assert_eq!(microseconds("2026-01-31"), None);
+    }
 }
