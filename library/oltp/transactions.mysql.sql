@@ -98,7 +98,9 @@ JOIN orders ON o_w_id = :w AND o_d_id = :d AND o_id = (
 )
 JOIN order_line ON ol_w_id = :w AND ol_d_id = :d AND ol_o_id = o_id;
 -- step: delivery: oldest
-DELETE FROM new_order WHERE no_w_id = :w AND no_d_id = :d ORDER BY no_o_id LIMIT 1 RETURNING no_o_id;
+SET @oldest = (SELECT no_o_id FROM new_order WHERE no_w_id = :w AND no_d_id = :d ORDER BY no_o_id LIMIT 1 FOR UPDATE);
+DELETE FROM new_order WHERE no_w_id = :w AND no_d_id = :d AND no_o_id = @oldest;
+SELECT CAST(@oldest AS SIGNED) FROM dual WHERE @oldest IS NOT NULL;
 -- step: delivery: order
 UPDATE orders SET o_carrier_id = :carrier WHERE o_w_id = :w AND o_d_id = :d AND o_id = :o_id;
 SELECT o_c_id FROM orders WHERE o_w_id = :w AND o_d_id = :d AND o_id = :o_id;

@@ -15,7 +15,8 @@ const ALWAYS: &str = "character_set_server collation_server innodb_buffer_pool_s
      version_comment";
 
 /// Where a server keeps its files and who it is: no setting, and other with every local server.
-const PLACES: &str = "basedir datadir hostname log_error pid_file secure_file_priv server_uid server_uuid socket tmpdir";
+const PLACES: &str = "basedir character_sets_dir datadir hostname innodb_directories lc_messages_dir log_error pid_file plugin_dir \
+     secure_file_priv server_uid server_uuid socket tmpdir";
 /// Set by the server itself, or by dbdyno's own checkpoints.
 const OURS: &str = "innodb_log_checkpoint_now timestamp";
 

@@ -95,8 +95,8 @@ const BREAKS: &[Break] = &[
         condition: 10,
         broken: &[10],
         change: "UPDATE history SET h_c_id = 2 WHERE h_c_w_id = 1 AND h_c_d_id = 9 AND h_c_id = 1",
-        back: "UPDATE history SET h_c_id = 1 WHERE h_data = (SELECT max(h_data) FROM history \
-               WHERE h_c_w_id = 1 AND h_c_d_id = 9 AND h_c_id = 2) AND h_c_w_id = 1 AND h_c_d_id = 9",
+        back: "UPDATE history SET h_c_id = 1 WHERE h_data = (SELECT h_data FROM (SELECT max(h_data) AS h_data FROM history \
+               WHERE h_c_w_id = 1 AND h_c_d_id = 9 AND h_c_id = 2) AS last) AND h_c_w_id = 1 AND h_c_d_id = 9",
         says: "customer 1/9/1: c_balance -10.00, delivered ol_amount 0",
     },
     // An order before the first one, without lines: only the row counts reveal it.
