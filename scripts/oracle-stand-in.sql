@@ -60,3 +60,7 @@ CREATE VIEW public."v$parameter" (name, value, isdefault) AS
 VALUES ('parallel_max_servers', '40', 'TRUE'), ('processes', '200', 'FALSE'), ('open_cursors', '300', 'TRUE'),
     ('db_block_size', '8192', 'TRUE'), ('filesystemio_options', 'none', 'TRUE'), ('disk_asynch_io', 'TRUE', 'TRUE'),
     ('lock_sga', 'FALSE', 'TRUE'), ('use_large_pages', 'TRUE', 'TRUE'), ('sga_target', '4294967296', 'FALSE');
+
+-- A call that rolls back: what a procedure did before an exception is undone by PostgreSQL itself.
+CREATE SCHEMA dbms_transaction;
+CREATE PROCEDURE dbms_transaction.rollback() LANGUAGE plpgsql AS $$ BEGIN NULL; END $$;

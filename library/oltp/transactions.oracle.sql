@@ -34,8 +34,9 @@ INSERT INTO order_line (ol_o_id, ol_d_id, ol_w_id, ol_number, ol_i_id, ol_supply
   ol_quantity, ol_amount, ol_dist_info)
 SELECT d_next_o_id - 1, d_id, d_w_id, line_number, line_item, line_supply_w, NULL, line_quantity, line_amount, line_info
 FROM district, (
-  {SELECT :number AS line_number, :item AS line_item, :supply_w AS line_supply_w, :quantity AS line_quantity,
-    :line_amount AS line_amount, :dist_info AS line_info FROM dual| UNION ALL }
+  {SELECT CAST(:number AS NUMBER(5)) AS line_number, CAST(:item AS NUMBER(10)) AS line_item,
+    CAST(:supply_w AS NUMBER(10)) AS line_supply_w, CAST(:quantity AS NUMBER(5)) AS line_quantity,
+    CAST(:line_amount AS NUMBER(8,2)) AS line_amount, CAST(:dist_info AS VARCHAR2(24)) AS line_info FROM dual| UNION ALL }
 ) lines
 WHERE d_w_id = :w AND d_id = :d;
 -- step: payment: customer by id

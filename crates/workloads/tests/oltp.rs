@@ -17,6 +17,8 @@ mod foreign;
 mod loaded;
 #[path = "oltp/loads.rs"]
 mod loads;
+#[path = "oltp/oracle.rs"]
+mod oracle;
 #[path = "oltp/populations.rs"]
 mod populations;
 #[path = "oltp/reconciles.rs"]

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use engine::open_sessions::OpenSession;
 use engine::value::Statement;
-use engine::{ErrorKind, Result, TEXTS_MAX, TargetError, Value, session};
+use engine::{ErrorKind, Result, TEXTS_MAX, TargetError, Value, session, shortened};
 use oracledb::{Connection, Cursor, DbType, Row, ToDbValue};
 
 use super::access::Access;
@@ -16,6 +16,7 @@ use super::dialect::{is_unit, statements, trimmed};
 use super::explain::{explain, number_of, of_statement};
 use super::overrides;
 use super::read::{Kind, kinds, texts};
+use super::returned::{with_binds, with_fetch_first, without_if_exists};
 use super::sockets;
 
 /// Rows that come with the answer to an execution, and with each fetch afterwards: the rows of a short transaction take one round trip.
@@ -23,6 +24,9 @@ const ROWS_AT_ONCE: u32 = 100;
 const ROWS_OF_FETCH: u32 = 1000;
 /// A second session that kills this one waits no longer for its own login.
 const KILL_TIME_MAX: Duration = Duration::from_secs(5);
+
+/// ORA-00942, ORA-01418, ORA-02289 and ORA-04043: nothing has this name.
+const NOT_THERE: [&str; 4] = ["ORA-00942", "ORA-01418", "ORA-02289", "ORA-04043"];
 
 /// One connects at a time, so that the socket that is new afterwards is that of the connection.
 static CONNECTING: Mutex<()> = Mutex::new(());
@@ -50,6 +54,8 @@ pub(super) struct Prepared {
     pub kinds: Vec<Kind>,
     /// Places of PL/SQL that hands values out; empty where all are parameters in their order.
     pub places: Vec<Place>,
+    /// True of a change that returns values of each row.
+    pub returns: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -181,9 +187,48 @@ impl Client {
     /// Every statement of a text, one after the other; outside a transaction what they did is committed.
     pub(super) fn run(&mut self, text: &str) -> Result<()> {
         for sql in statements(text) {
-            self.execute_once(trimmed(sql))?;
+            let sql = trimmed(sql);
+            match without_if_exists(sql) {
+                Some(plain) => self.remove_if_there(&plain)?,
+                None => drop(self.execute_once(sql)?),
+            }
+            if is_unit(sql) {
+                self.refuse_broken_code(sql)?;
+            }
         }
         self.commit_alone()
+    }
+
+    fn remove_if_there(&mut self, sql: &str) -> Result<()> {
+        match self.execute_once(sql) {
+            Err(error)
+                if NOT_THERE
+                    .iter()
+                    .any(|number| error.message.contains(number)) =>
+            {
+                Ok(())
+            }
+            other => other.map(drop),
+        }
+    }
+
+    /// The server makes stored code that does not compile as well, and only warns.
+    fn refuse_broken_code(&mut self, sql: &str) -> Result<()> {
+        if self.connection.last_warning().ok().flatten().is_none() {
+            return Ok(());
+        }
+        let rows = self.texts("SELECT name || ', line ' || line || ': ' || text FROM user_errors ORDER BY name, sequence")?;
+        let why = rows
+            .into_iter()
+            .flatten()
+            .flatten()
+            .next()
+            .unwrap_or_default();
+        Err(TargetError::statement(format!(
+            "oracle: stored code does not compile: {} (in: {})",
+            why.trim(),
+            shortened(sql)
+        )))
     }
 
     fn commit_alone(&mut self) -> Result<()> {
@@ -209,7 +254,8 @@ impl Client {
 
     /// Keeps a statement for many executions; the server parses a query or a change at once, so that a mistake shows here.
     pub(super) fn prepare(&mut self, sql: &str) -> Result<Statement> {
-        let sql = trimmed(&engine::placeholders::numbered(sql, ':')).to_owned();
+        let sql = with_binds(&self.spelled(sql));
+        let sql = trimmed(&engine::placeholders::numbered(&sql, ':')).to_owned();
         let built = self.statement(&sql);
         let parsed = built.and_then(|mut statement| {
             if statement.is_query() || statement.is_dml() {
@@ -218,7 +264,11 @@ impl Client {
             Ok(Prepared {
                 is_query: statement.is_query(),
                 kinds: kinds(statement.out_metadata()),
-                places: places(statement.bind_names(), is_unit(&sql)),
+                places: places(
+                    statement.bind_names(),
+                    is_unit(&sql) || statement.is_dml_returning(),
+                ),
+                returns: statement.is_dml_returning(),
                 sql: sql.clone(),
             })
         });
@@ -231,6 +281,7 @@ impl Client {
                     is_query: !is_unit(&sql),
                     kinds: Vec::new(),
                     places: Vec::new(),
+                    returns: false,
                     sql,
                 }
             }
@@ -287,6 +338,7 @@ impl Client {
                 .and_then(|mut it| it.execute(&binds));
             done.and_then(|mut result| match prepared.places.as_slice() {
                 [] => Ok(Ok(result.rows_affected())),
+                _ if prepared.returns => returned(result.returned_data(), &mut scratch, &mut take),
                 _ => handed_out(result.out_bind_data(), &mut scratch, &mut take),
             })
         };
@@ -308,7 +360,10 @@ impl Client {
         array.type_nulls();
         let values = array.values();
         let rows: Vec<&[&dyn ToDbValue]> = values.iter().map(Vec::as_slice).collect();
-        let sent = self.connection.execute_batch(sql, rows.as_slice());
+        // Parsed again for each array: the stand-in of the tests takes only the first of a cached statement whole.
+        let built = self.connection.statement(sql);
+        let built = built.and_then(|builder| builder.exclude_from_cache().build());
+        let sent = built.and_then(|mut statement| statement.execute_batch(rows.as_slice().into()));
         let sent = sent.map(|result| result.rows_affected());
         let sent = sent.map_err(|error| self.failed("bulk load failed", sql, error))?;
         if sent != array.rows() as u64 {
@@ -321,9 +376,32 @@ impl Client {
         Ok(sent)
     }
 
-    /// Rows of a small query as texts.
+    /// A shared statement of dbdyno's with Oracle's words; a script's is as its user wrote it.
+    pub(super) fn spelled(&self, sql: &str) -> String {
+        if self.for_script {
+            sql.to_owned()
+        } else {
+            with_fetch_first(sql)
+        }
+    }
+
+    /// Rows of a small query, or of a call, as texts.
     pub(super) fn texts(&mut self, sql: &str) -> Result<Vec<Vec<Option<String>>>> {
-        self.texts_with(sql, &[])
+        if with_binds(sql) != sql {
+            return self.texts_given_back(sql);
+        }
+        self.texts_with(&self.spelled(sql), &[])
+    }
+
+    fn texts_given_back(&mut self, sql: &str) -> Result<Vec<Vec<Option<String>>>> {
+        let statement = self.prepare(sql)?;
+        let mut found = Vec::new();
+        let done = self.execute(statement, &[], |row, kinds, _| {
+            found.push(texts(row, kinds)?);
+            Ok(())
+        });
+        self.prepared.pop();
+        done.map(|_| found)
     }
 
     pub(super) fn texts_with(
@@ -450,6 +528,22 @@ fn handed_out(
     };
     let kinds: Vec<Kind> = row.columns().iter().map(kind).collect();
     Ok(take(&row, &kinds, scratch).map(|()| 1))
+}
+
+/// The values of each row that a change returned.
+fn returned(
+    rows: Vec<Row>,
+    scratch: &mut String,
+    take: &mut impl FnMut(&Row, &[Kind], &mut String) -> Result<()>,
+) -> Taken {
+    let mut taken = 0;
+    for row in &rows {
+        if let Err(refused) = take(row, &kinds(row.columns()), scratch) {
+            return Ok(Err(refused));
+        }
+        taken += 1;
+    }
+    Ok(Ok(taken))
 }
 
 /// Logs in, and finds the socket, so that a session that hangs can be ended.

@@ -36,6 +36,8 @@ mod overrides;
 #[cfg(feature = "driver")]
 mod read;
 #[cfg(feature = "driver")]
+mod returned;
+#[cfg(feature = "driver")]
 mod rights;
 mod scheme;
 #[cfg(feature = "driver")]

@@ -17,7 +17,7 @@ use engine::{Fetched, Result, RowSource, Session, Statement, TargetError, Value}
 
 /// An array is sent when it has so many rows, or bytes of texts.
 const ROWS_OF_ARRAY: usize = 2000;
-const BYTES_OF_ARRAY: usize = 1 << 20;
+const BYTES_OF_ARRAY: usize = 1 << 17;
 
 pub(super) struct OracleSession {
     client: Client,
@@ -38,9 +38,11 @@ impl OracleSession {
         }
     }
 
-    fn load(&mut self, table: &str, rows: &mut dyn RowSource) -> Result<u64> {
+    /// Sends rows in arrays. By direct path, which more than one array takes, each is a transaction of its own: afterwards a transaction
+    /// cannot touch the table.
+    fn load(&mut self, table: &str, rows: &mut dyn RowSource, may_be_direct: bool) -> Result<u64> {
         let mut array = Array::default();
-        let (mut sent, mut sql) = (0, String::new());
+        let (mut sent, mut sql, mut is_direct) = (0, String::new(), false);
         loop {
             let mut put = |row: &[Value<'_>]| {
                 array.push(row);
@@ -52,13 +54,23 @@ impl OracleSession {
                 if sql.is_empty() {
                     let places: Vec<String> =
                         (1..=array.columns()).map(|n| format!(":{n}")).collect();
+                    is_direct = may_be_direct && is_more;
+                    let path = if is_direct {
+                        "/*+ APPEND_VALUES */ "
+                    } else {
+                        ""
+                    };
                     sql = format!(
-                        "INSERT INTO {}.{table} VALUES ({})",
+                        "INSERT {path}INTO {}.{table} VALUES ({})",
                         self.schema,
                         places.join(", ")
                     );
                 }
                 sent += self.client.send(&sql, &mut array)?;
+                if is_direct {
+                    self.client.commit()?;
+                    self.client.begin();
+                }
             }
             if !is_more {
                 return Ok(sent);
@@ -66,7 +78,8 @@ impl OracleSession {
         }
     }
 
-    fn tablespace(&self) -> String {
+    /// Where and how a table is stored that it makes.
+    fn storage(&self) -> String {
         let named = self.access.tablespace.as_ref();
         named.map_or(String::new(), |name| format!(" TABLESPACE {name}"))
     }
@@ -104,7 +117,8 @@ impl Session for OracleSession {
     }
 
     fn plan(&mut self, sql: &str) -> Result<Option<String>> {
-        let rows = tables::explained(&mut self.client, sql)?;
+        let sql = self.client.spelled(sql);
+        let rows = tables::explained(&mut self.client, &sql)?;
         Ok(rows.map(plan_text))
     }
 
@@ -178,13 +192,13 @@ impl Session for OracleSession {
     }
 
     fn create_table(&mut self, table: &str, sql: &str) -> Result<()> {
-        let place = self.tablespace();
+        let place = self.storage();
         let sql = format!("{}{place}", with_types(sql.trim().trim_end_matches(';')));
         tables::create(self, table, &sql)
     }
 
     fn create_table_as(&mut self, table: &str, query: &str) -> Result<()> {
-        let place = self.tablespace();
+        let place = self.storage();
         let schema = &self.schema;
         let sql = format!("CREATE TABLE {schema}.{table}{place} AS {query}");
         tables::create(self, table, &sql)
@@ -198,8 +212,19 @@ impl Session for OracleSession {
         tables::remove(self, table)
     }
 
+    fn bulk_load(&mut self, table: &str, rows: &mut dyn RowSource) -> Result<u64> {
+        self.begin()?;
+        let loaded = self.load(table, rows, true);
+        match loaded {
+            Ok(_) => self.commit()?,
+            // The first error is the one to tell.
+            Err(_) => drop(self.rollback()),
+        }
+        loaded
+    }
+
     fn append(&mut self, table: &str, rows: &mut dyn RowSource) -> Result<u64> {
-        self.load(table, rows)
+        self.load(table, rows, false)
     }
 
     fn analyse(&mut self, table: &str) -> Result<()> {

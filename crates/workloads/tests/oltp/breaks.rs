@@ -137,7 +137,7 @@ fn every_condition_is_named_on_mysql() {
     all_are_named(&Database::loaded("mysql", 1));
 }
 
-fn all_are_named(database: &Database) {
+pub fn all_are_named(database: &Database) {
     let numbers: Vec<u32> = BREAKS.iter().map(|b| b.condition).collect();
     assert_eq!(numbers, (1..=12).collect::<Vec<_>>());
     assert_eq!(database.check().broken(), [0_u32; 0]);
@@ -159,8 +159,14 @@ fn all_are_named(database: &Database) {
         } in &together
         {
             let places = places(&checked, *condition);
+            // Oracle's numbers have no places that are zero.
+            let says = if database.engine == "oracle" {
+                says.replace(".00", "")
+            } else {
+                (*says).to_owned()
+            };
             assert!(
-                places.iter().any(|place| place.starts_with(says)),
+                places.iter().any(|place| place.starts_with(&says)),
                 "{condition}: {places:?}"
             );
         }
