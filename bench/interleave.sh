@@ -80,7 +80,7 @@ study() {
     case $1 in
         place-equal | blocks-equal | writes-equal) arguments+=(--aa) ;;
     esac
-    [[ -z ${UNTIL:-} ]] || arguments+=(--until "$UNTIL" --time "${WITHIN:-5m}")
+    [[ -z ${UNTIL:-} ]] || arguments+=(--until "$UNTIL" --max-time "${WITHIN:-5m}")
     trial "$1" "$2" "$pairs" "$plan" "${arguments[@]}"
 }
 

@@ -27,6 +27,7 @@ use std::path::PathBuf;
 
 use crate::command_line::{CommandLine, without_secrets};
 use crate::console::takes_colour;
+use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 pub use ab::AbArguments;
@@ -102,7 +103,9 @@ impl Arguments {
     }
 
     fn parsed(typed: &[OsString]) -> Result<Self, clap::Error> {
-        let matches = Self::grouped().try_get_matches_from(typed)?;
+        let matches = Self::grouped()
+            .try_get_matches_from(typed)
+            .map_err(without_tip)?;
         Self::from_arg_matches(&matches)
     }
 
@@ -127,6 +130,21 @@ impl Arguments {
     pub fn grouped() -> clap::Command {
         first_screen::with_first_screen(headings::with_headings(Self::command()))
     }
+}
+
+/// An unknown option is never meant as a value; those of psql and pgbench that name the server are parts of its URL.
+fn without_tip(mut error: clap::Error) -> clap::Error {
+    error.remove(ContextKind::Suggested);
+    if let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg)
+        && ["-p", "-U", "-d", "-W"].contains(&option.as_str())
+    {
+        let tip = "give the server as a URL: postgres://USER@HOST:PORT/DATABASE";
+        error.insert(
+            ContextKind::Suggested,
+            ContextValue::StyledStrs(vec![tip.to_owned().into()]),
+        );
+    }
+    error
 }
 
 /// The arguments with the name of a workload directly after its verb, where clap expects it: `run URL oltp` is `run oltp

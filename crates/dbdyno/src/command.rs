@@ -16,6 +16,7 @@ mod requests;
 mod resumed;
 pub mod run;
 pub mod runs;
+mod shape;
 mod sides;
 pub mod storage;
 pub mod study;

@@ -229,7 +229,7 @@ fn an_archive_that_cannot_be_used_is_left_as_it_is() {
             assert!(after == bytes, "{verb} changed the archive ({expected})");
         }
     }
-    assert!(!workspace.path("dbdyno-report.html").exists());
+    assert!(!workspace.path("pages/last.html").exists());
 }
 
 #[test]
@@ -280,7 +280,7 @@ fn unknown_names_are_refused() {
         "#,
     );
     assert!(workspace.bytes("archive.dbdyno") == before);
-    assert!(!workspace.path("dbdyno-report.html").exists());
+    assert!(!workspace.path("pages/after.html").exists());
 }
 
 #[test]

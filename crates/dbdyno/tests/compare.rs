@@ -31,7 +31,7 @@ fn a_study_is_measured_in_the_drawn_order_and_ends_in_a_verdict() {
         &[&url, &plan],
     ));
     assert_eq!(ended.status, 0, "{}", ended.stderr);
-    ended.stderr.says("chances before the run");
+    ended.stderr.says("pairs find differences of");
     let compared = ended.json();
     assert_eq!(compared["design"], "pairs");
     let differences = compared["differences"].as_array().unwrap();

@@ -253,8 +253,5 @@ fn the_grade_knows_a_quiet_machine_from_a_busy_one() {
     let _busy = BusyLoops::on_every_processor();
     let (value, reasons) = grade();
     assert_eq!(value, "do not use", "{reasons:?}");
-    reasons[0]
-        .as_str()
-        .unwrap()
-        .says("other programs used more than a quarter of the CPU");
+    reasons[0].as_str().unwrap().says("other programs used ");
 }

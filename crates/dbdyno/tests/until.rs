@@ -455,8 +455,8 @@ fn unreachable_effects_are_announced_before_the_study() {
         --until 2%                    => lies within the band of ±2 %
         --until 5% --band 8%          => or a smaller --band
         --until 5% --band learned     => not learned
-        --time 5m                   => --until
-        --until 5% --time soon      => such as 100ms
+        --max-time 5m               => --until
+        --until 5% --max-time soon  => such as 100ms
         ",
     ) {
         let ended = mock(&workspace, &words(arguments, &[]));

@@ -103,8 +103,9 @@ fn a_report_shows_one_run_or_a_comparison() {
     let workspace = Workspace::new();
     workspace.measure(TINY, "--name before");
     workspace.measure(TINY, "--name after");
-    workspace.fine("report after");
-    let alone = workspace.text("dbdyno-report.html");
+    let ended = workspace.fine("report after");
+    ended.stdout.says_all(&["after: tiny on SQLite", "Page: "]);
+    let alone = workspace.text("pages/after.html");
     assert!(alone.contains("after") && !alone.contains("HP ProLiant DL980"));
     let reference = workspace.fine("list references").stdout;
     assert!(reference.contains("ref:dl980-violin"), "{reference}");

@@ -63,7 +63,7 @@ pub use interfaces::INTERFACES_MAX;
 pub use lockable::LockableFile;
 pub use mounts::mounted_below;
 pub use own_memory::OwnMemory;
-pub use owners::{CpuOwners, Programs};
+pub use owners::{CpuOwners, Owners, Programs};
 pub use processors::{FewerProcessors, processors};
 pub use rates::Rates;
 pub use remote::{Remote, RemoteError, SshAddress};

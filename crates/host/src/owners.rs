@@ -18,8 +18,9 @@ pub struct Programs {
     pub servers: Vec<u32>,
 }
 
+/// The times of all owners at one moment.
 #[derive(Debug, Clone)]
-pub(crate) struct Owners {
+pub struct Owners {
     is_inside: bool,
     servers: Vec<Family>,
     /// The kernel's own threads; `None` if they are not visible.
@@ -41,8 +42,11 @@ pub struct CpuOwners {
 }
 
 impl Owners {
-    /// Reads the times of all owners. Fails with the reason if a server is not visible.
-    pub(crate) fn of(programs: &Programs) -> Result<Self, String> {
+    /// Reads the times of all owners.
+    ///
+    /// # Errors
+    /// The reason, if a server is not visible.
+    pub fn of(programs: &Programs) -> Result<Self, String> {
         let servers = programs.servers.iter();
         let servers = servers.map(|pid| Family::of(*pid).ok_or_else(|| unseen(*pid)));
         Ok(Self {
@@ -52,8 +56,11 @@ impl Owners {
         })
     }
 
-    /// Processor time by owner from then to now. Fails with the reason if it cannot be determined.
-    pub(crate) fn until_now(&self, rates: &Rates) -> Result<CpuOwners, String> {
+    /// Processor time by owner from then to now, when the window of these rates has just ended.
+    ///
+    /// # Errors
+    /// The reason why it cannot be determined.
+    pub fn until_now(&self, rates: &Rates) -> Result<CpuOwners, String> {
         let mut servers_ns = 0;
         for then in &self.servers {
             let now = Family::of(then.pid()).ok_or_else(|| unseen(then.pid()))?;
@@ -104,7 +111,7 @@ impl CpuOwners {
 
     /// Sets the figures. The driver's own time must be set before: inside one process it is the rest after the
     /// database.
-    pub(crate) fn write_into(&self, figures: &mut Figures) {
+    pub fn write_into(&self, figures: &mut Figures) {
         let (database, driver) = if self.is_inside {
             let driver = figures.driver_cpu_pct.map(|pct| pct / self.processors);
             let driver = driver.map(|pct| pct.min(self.process_pct));

@@ -299,9 +299,13 @@ fn check_keys<'a>(
 ) -> Result<()> {
     for key in keys {
         if !known.contains(&key.as_str()) {
-            return Err(LabError::Plan(format!(
-                "{place} has the unknown key \"{key}\"{}",
+            let hint = if place == "the plan" && STEP_KEYS.contains(&key.as_str()) {
+                format!("; steps have it: step.{key} (all steps) or step.1.{key}")
+            } else {
                 archive::nearest(key, known)
+            };
+            return Err(LabError::Plan(format!(
+                "{place} has the unknown key \"{key}\"{hint}"
             )));
         }
     }

@@ -136,8 +136,29 @@ impl Plan {
         names
     }
 
-    /// Text of the plan called `name`: a built-in one, otherwise a file, whose scripts are relative to it.
+    /// The codes of tests in a name such as `T611,T616`, which stands for a plan of these tests.
+    pub fn tests_of(name: &str) -> Option<Vec<String>> {
+        let is_code = |code: &str| {
+            let digits = code.strip_prefix(['T', 't', 'D', 'd']);
+            digits.is_some_and(|digits| {
+                digits.len() == 3 && digits.bytes().all(|b| b.is_ascii_digit())
+            })
+        };
+        let codes = name
+            .split(',')
+            .map(|code| is_code(code).then(|| code.to_uppercase()));
+        codes.collect()
+    }
+
+    /// Text of the plan called `name`: a built-in one, or that of some tests, otherwise a file, whose scripts are relative to it.
     pub fn text(name: &str) -> Result<String> {
+        if let Some(tests) = Self::tests_of(name) {
+            return Ok(format!(
+                "name = \"{}\"\nsample_ms = 100\n[[step]]\nuse = \"library\"\ntests = {tests:?}\nmode = \"time\"\n\
+                 seconds = 2.0\nrepeat = 3\n",
+                tests.join("+")
+            ));
+        }
         if let Some(file) = BUILT_IN.get_file(format!("{name}.toml")) {
             return Ok(file.contents_utf8().unwrap_or_default().to_owned());
         }

@@ -195,7 +195,10 @@ fn limited(found: &[Limit<'_>]) -> Option<String> {
                 let name = within_a_sentence(limits::name(limit.resource));
                 format!("{name} in {}", limit.tests.len())
             });
-            let named: Vec<String> = named.collect();
+            let mut named: Vec<String> = named.collect();
+            let counted = known().take(LIMITS_MAX).map(|limit| limit.tests.len());
+            let rest = of - counted.sum::<usize>();
+            named.extend((rest > 0).then(|| format!("none of these in {rest}")));
             Some(format!("Limits: {} of {of} tests.", named.join(", ")))
         }
     }

@@ -9,6 +9,8 @@ use archive::{
     TargetRecord,
 };
 
+use stats::summary::median;
+
 use crate::level;
 use crate::main_figures::{MainFigure, REPETITIONS_MIN, main_figures};
 use crate::{number, scorecard};
@@ -56,7 +58,10 @@ pub fn grade(run: &Run, sides: &[&Run]) -> Graded {
         value,
         sentence: match value {
             Grade::GoodToUse => format!("The figures are good to use: {}.", praise(run)),
-            Grade::Indicative => format!("The figures are indicative: {}.", decisive.join("; ")),
+            Grade::Indicative => format!(
+                "The figures are indicative, an order of magnitude: {}.",
+                decisive.join("; ")
+            ),
             Grade::DoNotUse => format!("Do not use the figures: {}.", decisive.join("; ")),
         },
         reasons: all.iter().map(Reason::to_string).collect(),
@@ -108,6 +113,7 @@ fn of_load(run: &Run, main: &[MainFigure<'_>]) -> Vec<Reason> {
     [
         once,
         others(main),
+        others_unknown(run, main),
         unsteady(main),
         short(main),
         foreign_settings(run),
@@ -173,26 +179,45 @@ fn part(main: &[MainFigure<'_>], is_so: impl Fn(&&Point) -> bool) -> Option<Part
     })
 }
 
-fn is_heavy(figures: &Figures) -> bool {
-    let cpu = figures.cpu_by_others_pct;
-    let io = figures
-        .io_by_others_pct()
-        .filter(|_| figures.is_device_crowded());
-    cpu.is_some_and(|pct| pct > OTHERS_HEAVY_PCT) || io.is_some_and(|pct| pct > OTHERS_HEAVY_IO_PCT)
-}
-
 /// Other programs that took the machine for most of the run. In an observation they may be the clients of the database.
 fn heavy_others(run: &Run) -> Option<Reason> {
     let figures = run.points.iter().map(|point| &point.figures);
     let known: Vec<&Figures> = figures
         .filter(|figures| figures.is_crowded().is_some())
         .collect();
-    let heavy = known.iter().filter(|figures| is_heavy(figures)).count();
-    let is_most = heavy * 2 > known.len() && !is_observation(run);
-    is_most.then_some(Reason::Heavy(Part {
-        some: heavy,
-        of: known.len(),
-    }))
+    let cpu = |figures: &&Figures| {
+        figures
+            .cpu_by_others_pct
+            .filter(|pct| *pct > OTHERS_HEAVY_PCT)
+    };
+    let io = |figures: &&Figures| {
+        let crowded = figures
+            .io_by_others_pct()
+            .filter(|_| figures.is_device_crowded());
+        crowded.filter(|pct| *pct > OTHERS_HEAVY_IO_PCT)
+    };
+    let is_heavy = |figures: &&&Figures| cpu(figures).is_some() || io(figures).is_some();
+    let heavy: Vec<&Figures> = known.iter().filter(is_heavy).copied().collect();
+    let is_most = heavy.len() * 2 > known.len() && !is_observation(run);
+    is_most.then(|| Reason::Heavy {
+        points: Part {
+            some: heavy.len(),
+            of: known.len(),
+        },
+        cpu_pct: median(&heavy.iter().filter_map(cpu).collect::<Vec<_>>()),
+        io_pct: median(&heavy.iter().filter_map(io).collect::<Vec<_>>()),
+    })
+}
+
+/// Repetitions that agree were not disturbed; where there are none, somebody must have looked.
+fn others_unknown(run: &Run, main: &[MainFigure<'_>]) -> Option<Reason> {
+    let has_repetitions = run.study.is_none() && !run.is_of_parameter_file();
+    let mut points = main.iter().flat_map(|main| &main.level.points);
+    let is_unknown = points.all(|point| point.figures.is_crowded().is_none());
+    let arranged = run.study.as_ref().and_then(|study| study.arranged.as_ref());
+    (!has_repetitions && is_unknown && !main.is_empty()).then(|| Reason::OthersUnknown {
+        in_slices: arranged.is_some_and(|arranged| arranged.in_slices.is_some()),
+    })
 }
 
 fn once(main: &[MainFigure<'_>]) -> Option<Reason> {
@@ -239,17 +264,16 @@ fn others(main: &[MainFigure<'_>]) -> Option<Reason> {
     part(main, is_crowded).map(Reason::Others)
 }
 
-/// Scatter within a point matters as far as it moves the mean, and repetitions show that; a trend moves all of them alike.
+/// A trend moves all repetitions alike. Scatter within a point matters as far as it moves the mean, and repetitions show that.
 fn unsteady(main: &[MainFigure<'_>]) -> Option<Reason> {
-    let is_repeated = main
-        .iter()
-        .all(|main| main.level.points.len() >= REPETITIONS_MIN);
-    let is_unsteady = |point: &&Point| match point.steady {
-        Some(Steady::Trend) => true,
-        Some(Steady::No) => !is_repeated,
-        _ => false,
-    };
-    part(main, is_unsteady).map(Reason::Unsteady)
+    let is_repeated = (main.iter()).all(|main| main.level.points.len() >= REPETITIONS_MIN);
+    match is_repeated {
+        true => part(main, |point| point.steady == Some(Steady::Trend)).map(Reason::Trend),
+        false => part(main, |point| {
+            matches!(point.steady, Some(Steady::No | Steady::Trend))
+        })
+        .map(Reason::Unsteady),
+    }
 }
 
 /// Work of a fixed amount has no steady state to wait for, and its repetitions show if its length was enough.

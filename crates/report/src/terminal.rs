@@ -77,8 +77,8 @@ pub fn point_line(target: &str, point: &Point) -> String {
             let reasons: Vec<String> = point.reasons.iter().map(Remark::to_string).collect();
             format!("INVALID: {}", reasons.join("; "))
         }
-        (true, Some(Steady::No)) => "valid, not steady".to_owned(),
-        (true, Some(Steady::Trend)) => "valid, throughput rising or falling".to_owned(),
+        (true, Some(Steady::No)) => "valid, scattered".to_owned(),
+        (true, Some(Steady::Trend)) => "valid, rising or falling".to_owned(),
         (true, _) => "valid".to_owned(),
     };
     // Unknown figures are omitted: most are known for the point that this one is part of.

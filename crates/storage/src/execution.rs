@@ -16,7 +16,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use archive::Remark;
 use host::block::{BlockWatch, DeviceTimes};
-use host::{Rates, Reader};
+use host::{CpuOwners, Rates, Reader};
 use jiff::Timestamp;
 
 use crate::engine::{
@@ -58,6 +58,8 @@ pub struct Done<'a> {
     pub laps: &'a [Lap],
     /// Activity of the machine in the counted time.
     pub rates: Rates,
+    /// Owners of its processor time, as far as they can be told apart.
+    pub owners: Option<CpuOwners>,
     /// Requests of its devices in the counted time; empty if they are not timed.
     pub requests: &'a [DeviceTimes],
     /// Findings of rounds or a search.
@@ -270,6 +272,7 @@ impl Execution<'_> {
             outcome,
             laps: &measured.round.laps,
             rates: measured.round.rates(),
+            owners: measured.round.owners,
             requests: &measured.round.requests,
             findings: &measured.findings,
             steadiness: measured.steadiness.as_ref(),
@@ -335,12 +338,13 @@ impl Execution<'_> {
             return Err(error.into());
         }
         self.monitored_since = SystemTime::now();
-        let requests = log.requests();
+        let (requests, owners) = (log.requests(), log.owners());
         let last = log.laps.last().map_or(1, |lap| lap.number);
         let round = Round {
             started_at,
             outcome,
             span: log.span(),
+            owners,
             requests,
             laps: log.laps,
         };

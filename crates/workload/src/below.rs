@@ -144,7 +144,7 @@ fn figures(done: &Done<'_>) -> Figures {
     let per_second = |amount: f64| (seconds > 0.0).then(|| amount / seconds);
     let in_flight_ns: u64 = outcome.cells.iter().map(|cell| cell.in_flight_ns).sum();
     let elapsed_s = outcome.elapsed.as_secs_f64();
-    Figures {
+    let mut figures = Figures {
         operations_per_s: per_second(total.operations as f64),
         operations: Some(total.operations as f64),
         payload_mb_per_s: per_second(total.bytes as f64 / MB),
@@ -178,7 +178,14 @@ fn figures(done: &Done<'_>) -> Figures {
         pressure_memory_pct: rates.pressure_memory_pct,
         pressure_io_pct: rates.pressure_io_pct,
         ..Figures::default()
+    };
+    if let Some(owners) = &done.owners {
+        owners.write_into(&mut figures);
+        // There is no database.
+        figures.cpu_by_database_pct = None;
+        figures.forget_short_shares();
     }
+    figures
 }
 
 /// Only for a single device: of several, some may be stacked and serve the same requests.

@@ -50,7 +50,13 @@ pub struct AbArguments {
     /// With --until: start no pair after this time, such as 10m or 2h
     ///
     /// The default is 30m, or no limit with --repeat.
-    #[arg(short = 'T', long, value_name = "DURATION", value_parser = length, requires = "until")]
+    #[arg(long, value_name = "DURATION", value_parser = length, requires = "until")]
+    pub max_time: Option<Duration>,
+    /// Sessions of the component tests, in place of the plan's: 8, or 1,4,16
+    #[arg(short, long, value_name = "N,…", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
+    pub clients: Vec<u32>,
+    /// Measured time of each point, in place of the plan's
+    #[arg(short = 'T', long, value_name = "DURATION", value_parser = length)]
     pub time: Option<Duration>,
     /// Alternate both sides in slices of this length, such as 100ms
     ///
@@ -60,7 +66,7 @@ pub struct AbArguments {
     #[command(flatten)]
     pub judging: Judging,
     /// Resume an interrupted study
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["texts", "targets", "a", "b", "aa", "repeat", "until", "time", "interleave", "name", "settings", "seed", "platform", "ssh", "allow_busy"])]
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["texts", "targets", "a", "b", "aa", "repeat", "until", "max_time", "clients", "time", "interleave", "name", "settings", "seed", "platform", "ssh", "allow_busy"])]
     pub resume: Option<String>,
     #[command(flatten)]
     pub options: MeasureOptions,

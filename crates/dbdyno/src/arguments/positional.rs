@@ -207,6 +207,11 @@ fn subject(verb: &str, kind: Option<&Kind>, text: &str) -> Result<String> {
             "\"{text}\" is not a URL; type: dbdyno {verb} {url}"
         ));
     }
+    let is_of_tests =
+        kind.is_some_and(|kind| kind.noun == "plan") && Plan::tests_of(text).is_some();
+    if is_of_tests {
+        return Ok(text.to_owned());
+    }
     let is_file = text.ends_with(".toml") || text.contains("./") || Path::new(text).is_file();
     if kind.is_some() && is_file {
         return Ok(text.to_owned());

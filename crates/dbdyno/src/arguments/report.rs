@@ -4,9 +4,6 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
-/// The page without -o.
-const PAGE: &str = "dbdyno-report.html";
-
 #[derive(Debug, Args)]
 #[command(
     after_help = "Exit status: 0 written, and with --limits all limits met · 3 with --limits: the run is incomplete or was altered \
@@ -18,7 +15,7 @@ pub struct ReportArguments {
     /// Form of the report (default: as the name of -o ends, else html)
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub format: Option<Format>,
-    /// File to write (default: dbdyno-report.html for the page, else standard output)
+    /// File to write (default: pages/NAME.html next to the archive for the page, with the summary, else standard output)
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Check the run against the limits of a file (docs/FORMAT.md), as text, JSON or JUnit
@@ -83,10 +80,6 @@ impl ReportArguments {
         };
         let of_file = || self.output.as_deref().and_then(Format::of_file);
         self.format.or_else(of_file).unwrap_or(default)
-    }
-
-    pub fn page(&self) -> &Path {
-        self.output.as_deref().unwrap_or(Path::new(PAGE))
     }
 }
 

@@ -30,7 +30,7 @@ pub struct RunArguments {
     pub workload: Option<Workload>,
     /// Plan (default: quick) and databases to measure, in any order
     ///
-    /// The plan is a built-in one (`dbdyno list plans`) or the path of a file. A database is ENGINE://USER@HOST/DATABASE or
+    /// The plan is a built-in one (`dbdyno list plans`), some tests (T611,T616; `dbdyno list tests`) or the path of a file. A database is ENGINE://USER@HOST/DATABASE or
     /// ENGINE:PATH (no path: in memory).
     #[arg(value_name = "PLAN|TARGET", hide_default_value = true)]
     pub texts: Vec<SecretText>,
@@ -39,11 +39,14 @@ pub struct RunArguments {
     /// Several for several engines, or for the nodes of one cluster.
     #[arg(long = "target", value_name = "URL", hide_short_help = true)]
     pub targets: Vec<SecretText>,
-    /// Measured time of each point that the plan measures by time, in place of the plan's
+    /// Sessions of the component tests, in place of the plan's: 8, or 1,4,16
+    #[arg(short, long, value_name = "N,…", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
+    pub clients: Vec<u32>,
+    /// Measured time of each point, in place of the plan's
     #[arg(short = 'T', long, value_name = "DURATION", value_parser = length)]
     pub time: Option<Duration>,
     /// Resume an interrupted run
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["texts", "targets", "demo", "name", "settings", "time", "repeat", "seed", "platform", "ssh", "allow_busy"])]
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["texts", "targets", "demo", "name", "settings", "clients", "time", "repeat", "seed", "platform", "ssh", "allow_busy"])]
     pub resume: Option<String>,
     #[command(flatten)]
     pub occasion: Occasion,

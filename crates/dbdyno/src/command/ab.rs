@@ -18,7 +18,7 @@ use stats::multiple::confidence_of_each;
 use stats::ratio::fewest_pairs;
 use until::Known;
 pub(crate) use until::Watch;
-use verdict::compare::{BAND_DEFAULT, CONFIDENCE, EFFECT, Options, compare};
+use verdict::compare::{BAND_DEFAULT, CONFIDENCE, Options, compare};
 use verdict::metric::Metric;
 
 use super::compare::{How, earlier_studies, equal_studies, html_options, judge_and_show};
@@ -290,7 +290,7 @@ fn estimate(
         }
     };
     let spread = known_spread(plan, archive);
-    let text = report::chances(pairs, metrics, band, EFFECT, spread);
+    let text = report::chances(pairs, metrics, band, spread);
     for line in text.lines() {
         say(line);
     }

@@ -47,7 +47,9 @@ fn tests() -> Result<String> {
             d.importance.warehouse.name().into(),
         ]);
     }
-    Ok(columns(&rows))
+    let run =
+        "dbdyno run T611,T616 TARGET -c 1,8 -T 10s   measures two of them with 1 and 8 sessions";
+    Ok(format!("{}\n{run}\n", columns(&rows)))
 }
 
 fn plans() -> Result<String> {

@@ -8,6 +8,7 @@ use archive::{Alternative, Screened};
 use engine::TargetUrl;
 use lab::{Plan, Setting};
 
+use super::shape::Shape;
 use crate::arguments::positional::{Kind, Split, check_targets, split};
 use crate::arguments::{AbArguments, Judging, MeasureOptions, Occasion, SecretText};
 use crate::exit::invalid;
@@ -145,7 +146,12 @@ impl AbRequest {
             let plan = check_sides(&typed, subject.as_deref())?;
             let is_target = |text: &SecretText| text.expose().starts_with("target=");
             // A misspelt plan is reported first.
-            Plan::text(plan)?;
+            let shape = Shape {
+                time: typed.time,
+                clients: std::mem::take(&mut typed.clients),
+            };
+            let shape = shape.settings(&Plan::text(plan)?)?;
+            typed.options.settings.splice(0..0, shape);
             if !typed.a.iter().any(is_target) || !typed.b.iter().any(is_target) {
                 check_targets(&format!("ab {plan}"), &targets, typed.options.demo)?;
             }
@@ -154,7 +160,7 @@ impl AbRequest {
             sides: [typed.a, typed.b].map(SideRequest::of).to_vec(),
             pairs: typed.repeat,
             until: typed.until,
-            within: typed.time,
+            within: typed.max_time,
             interleave: typed.interleave,
             judging: typed.judging,
             run: RunRequest {

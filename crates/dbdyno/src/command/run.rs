@@ -7,7 +7,6 @@ mod oltp;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use anyhow::Result;
 use archive::{Archive, Run, RunName, RunState};
@@ -20,6 +19,7 @@ use lab::{HostOptions, Plan, Registry, RunOptions, Setting};
 use super::ending::Ending;
 use super::requests::{PlanSource, RunRequest};
 use super::resumed;
+use super::shape::Shape;
 use crate::arguments::positional::{Kind, check_targets, split};
 use crate::arguments::{RunArguments, Workload, urls};
 use crate::consent::{Forecast, Permission};
@@ -62,32 +62,15 @@ fn of_plan(mut typed: RunArguments) -> Result<RunRequest> {
     let plan = PlanSource::Named(plan);
     // A misspelt plan is reported first.
     let text = plan.text()?;
-    if let Some(time) = typed.time {
-        // A key that is set as well is the more precise wish.
-        let settings = &mut typed.occasion.options.settings;
-        settings.splice(0..0, of_time(&text, time)?);
-    }
+    let shape = Shape {
+        time: typed.time,
+        clients: typed.clients,
+    };
+    // A key that is set as well is the more precise wish.
+    let settings = &mut typed.occasion.options.settings;
+    settings.splice(0..0, shape.settings(&text)?);
     check_targets("run", &given.targets, typed.occasion.options.demo)?;
     Ok(RunRequest::of(plan, given.targets, typed.occasion))
-}
-
-/// The settings that give every timed step of a plan this length.
-fn of_time(plan: &str, time: Duration) -> Result<Vec<String>> {
-    // Text that is no TOML is reported when the plan is parsed.
-    let plan: toml::Table = toml::from_str(plan).unwrap_or_default();
-    let steps = plan.get("step").and_then(toml::Value::as_array);
-    let is_timed = |step: &toml::Value| step.get("seconds").is_some();
-    let timed = (1..).zip(steps.into_iter().flatten());
-    let settings: Vec<String> = timed
-        .filter(|(_, step)| is_timed(step))
-        .map(|(number, _)| format!("step.{number}.seconds={}", time.as_secs_f64()))
-        .collect();
-    if settings.is_empty() && !plan.is_empty() {
-        return invalid(
-            "the plan measures a fixed amount of work, so leave --time out; --repeat 3 repeats it",
-        );
-    }
-    Ok(settings)
 }
 
 /// Carries out a run without showing its results.

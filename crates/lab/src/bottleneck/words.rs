@@ -184,18 +184,17 @@ fn others(figures: &Figures) -> String {
     let Some(pct) = pct else {
         return String::new();
     };
-    let own = [
+    let shares = [
         ("database", figures.cpu_by_database_pct),
+        ("other programs", Some(pct)),
         ("driver", figures.cpu_by_driver_pct),
+        ("kernel", figures.cpu_by_kernel_pct),
     ];
-    let own = own.map(|(who, pct)| match pct {
-        Some(pct) => format!("the {who} ({pct:.0} %)"),
-        None => format!("the {who}"),
-    });
-    format!(
-        ", {pct:.0} % of their time on programs other than {} and {}",
-        own[0], own[1]
-    )
+    let known = shares.iter().filter_map(|(who, pct)| Some((who, (*pct)?)));
+    let words: Vec<String> = known
+        .map(|(who, pct)| format!("{who} {pct:.0} %"))
+        .collect();
+    format!(" ({})", words.join(", "))
 }
 
 fn device(pct: f64, evidence: &Evidence<'_>) -> String {
@@ -205,7 +204,8 @@ fn device(pct: f64, evidence: &Evidence<'_>) -> String {
         format!("Device-bound: the device{name} is saturated")
     } else {
         format!(
-            "Device-bound: the sessions wait for the latency of the device{name}, which is not saturated"
+            "Device-bound: the sessions wait for the latency of the device{name}, which is not saturated (a faster device would help, more of \
+             them would not)"
         )
     };
     format!(

@@ -25,8 +25,12 @@ pub enum Reason {
     Driver {
         title: String,
     },
-    /// Points during most of which other programs had the machine.
-    Heavy(Part),
+    /// Points during most of which other programs had the machine, and the medians of what they used.
+    Heavy {
+        points: Part,
+        cpu_pct: Option<f64>,
+        io_pct: Option<f64>,
+    },
     /// Main figures with too few repetitions, and the fewest.
     Once {
         times: usize,
@@ -40,7 +44,13 @@ pub enum Reason {
     },
     /// Main figures that other programs disturbed.
     Others(Part),
+    /// Main figures that rose or fell while they were measured.
+    Trend(Part),
     Unsteady(Part),
+    /// Nothing says how much of the machine other programs used.
+    OthersUnknown {
+        in_slices: bool,
+    },
     /// Main figures of points that are too short.
     Short(Part),
     /// The shortest point of something that is measured once.
@@ -88,11 +98,13 @@ impl Reason {
             | Self::Incomplete { .. }
             | Self::Failed { .. }
             | Self::Driver { .. }
-            | Self::Heavy(_) => Grade::DoNotUse,
+            | Self::Heavy { .. } => Grade::DoNotUse,
             Self::Once { .. }
             | Self::Apart { .. }
             | Self::Others(_)
+            | Self::Trend(_)
             | Self::Unsteady(_)
+            | Self::OthersUnknown { .. }
             | Self::Short(_)
             | Self::Brief { .. }
             | Self::ForeignSettings { .. }
@@ -117,10 +129,24 @@ impl fmt::Display for Reason {
                 why.as_deref().unwrap_or("no reason recorded")
             ),
             Self::Driver { title } => format!("the driver was the limit of {title}"),
-            Self::Heavy(part) => format!(
-                "other programs used more than a quarter of the CPU, or half of the disk's bandwidth, in {}",
-                part.words("point")
-            ),
+            Self::Heavy {
+                points,
+                cpu_pct,
+                io_pct,
+            } => {
+                let used = [(cpu_pct, "CPU"), (io_pct, "disk's bandwidth")];
+                let used = used
+                    .iter()
+                    .filter_map(|(pct, of)| Some((pct.as_ref()?, of)));
+                let used: Vec<String> = used
+                    .map(|(pct, of)| format!("{pct:.0} % of the {of}"))
+                    .collect();
+                format!(
+                    "other programs used {} in {}",
+                    used.join(" and "),
+                    points.words("point")
+                )
+            }
             Self::Once { times, figures } => match figures.some == figures.of {
                 true => format!("measured {}", self::times(*times)),
                 false => format!("{} measured {}", figures.words(MAIN), self::times(*times)),
@@ -139,6 +165,14 @@ impl fmt::Display for Reason {
                     "other programs used the machine during {}",
                     part.words(MAIN)
                 )
+            }
+            Self::Trend(part) => format!("throughput rose or fell in {}", part.words(MAIN)),
+            Self::OthersUnknown { in_slices: true } => {
+                "slices do not show what other programs used, so only the difference counts"
+                    .to_owned()
+            }
+            Self::OthersUnknown { in_slices: false } => {
+                "nothing shows how much of the machine other programs used".to_owned()
             }
             Self::Unsteady(part) => format!("throughput was not steady in {}", part.words(MAIN)),
             Self::Short(part) => {

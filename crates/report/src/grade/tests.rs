@@ -48,7 +48,7 @@ fn indicative(said: (Grade, String), why: &str) {
         said,
         (
             Grade::Indicative,
-            format!("The figures are indicative: {why}.")
+            format!("The figures are indicative, an order of magnitude: {why}.")
         )
     );
 }
@@ -111,8 +111,10 @@ fn a_saturated_driver_measures_itself() {
 #[test]
 fn other_programs_spoil_the_figures_or_cast_doubt() {
     let others = |pct: f64| of_each(move |point| point.figures.cpu_by_others_pct = Some(pct));
-    let heavy = "other programs used more than a quarter of the CPU, or half of the disk's bandwidth, in all 3 points";
-    unusable(others(26.0), heavy);
+    unusable(
+        others(26.0),
+        "other programs used 26 % of the CPU in all 3 points",
+    );
     indicative(
         others(24.0),
         "other programs used the machine during the only main figure",
@@ -128,7 +130,10 @@ fn other_programs_spoil_the_figures_or_cast_doubt() {
             ) = (Some(mb_per_s), Some(0.0));
         })
     };
-    unusable(io(51.0), heavy);
+    unusable(
+        io(51.0),
+        "other programs used 51 % of the disk's bandwidth in all 3 points",
+    );
     assert_eq!(io(11.0).0, Grade::Indicative);
     assert_eq!(io(9.0).0, Grade::GoodToUse);
     // The median of three withstands one disturbed repetition.
@@ -158,6 +163,16 @@ fn figures_are_repeated_and_close_together() {
         run.study = Some(StudyPart::default());
     });
     assert_eq!(of_study.0, Grade::GoodToUse);
+    let unseen = graded(|run| {
+        run.study = Some(StudyPart::default());
+        run.points
+            .iter_mut()
+            .for_each(|point| point.figures.cpu_by_others_pct = None);
+    });
+    indicative(
+        unseen,
+        "nothing shows how much of the machine other programs used",
+    );
 }
 
 /// Ten repeated tests of one target, of which so many vary.
@@ -198,15 +213,18 @@ fn one_figure_in_ten_may_vary_and_is_named() {
 #[test]
 fn figures_are_steady_and_long_enough() {
     let steady = |found| of_each(move |point| point.steady = Some(found));
-    let why = "throughput was not steady in the only main figure";
-    indicative(steady(Steady::Trend), why);
+    indicative(
+        steady(Steady::Trend),
+        "throughput rose or fell in the only main figure",
+    );
     // The repetitions agree, so that the scatter within them has no weight.
     assert_eq!(steady(Steady::No).0, Grade::GoodToUse);
     let once = graded(|run| {
         run.points.truncate(1);
         run.points[0].steady = Some(Steady::No);
     });
-    indicative(once, &format!("measured once; {why}"));
+    let why = "measured once; throughput was not steady in the only main figure";
+    indicative(once, why);
     let short = |seconds: Option<f64>| {
         of_each(move |point| {
             point.figures.elapsed_s = Some(0.9);

@@ -38,6 +38,8 @@ pub struct View {
     /// The best figures by component; `None` if another answer takes their place.
     delivers: Option<Delivers>,
     limits: Vec<LimitView>,
+    /// The sentence in place of an empty list.
+    no_limits: &'static str,
     next: Vec<Next>,
     /// Spare cores of each target, and the cautions about them.
     cores: Vec<(String, String)>,
@@ -125,10 +127,22 @@ pub fn view(
         limits: (found.iter().take(LIMITS_MAX))
             .map(|limit| limit_view(limit, of))
             .collect(),
+        no_limits: no_limits(run),
         next: measures.iter().map(next).collect(),
         cores: (spare_cores(run).iter())
             .map(|left| (cores::left(left), cores::cautions(left).join(" ")))
             .collect(),
+    }
+}
+
+fn no_limits(run: &Run) -> &'static str {
+    let arranged = run.study.as_ref().and_then(|study| study.arranged.as_ref());
+    if arranged.is_some_and(|arranged| arranged.in_slices.is_some()) {
+        return "Not measured in slices; a run of the plan on one side determines it.";
+    }
+    match run.points.iter().all(|point| point.work.below_database) {
+        true => "Not determined for storage without a database; see the times at the device.",
+        false => "Not determined.",
     }
 }
 

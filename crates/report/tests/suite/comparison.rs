@@ -194,9 +194,9 @@ fn the_page_draws_the_forest_and_says_why_there_is_none() {
 
 #[test]
 fn chances_are_printed_before_the_run() {
-    insta::assert_snapshot!("chances_assumed", chances(10, 1, 0.02, 0.05, None));
-    insta::assert_snapshot!("chances_of_many", chances(12, 8, 0.02, 0.05, None));
-    insta::assert_snapshot!("chances_known", chances(6, 1, 0.02, 0.05, Some((0.03, 2))));
+    insta::assert_snapshot!("chances_assumed", chances(10, 1, 0.02, None));
+    insta::assert_snapshot!("chances_of_many", chances(12, 8, 0.02, None));
+    insta::assert_snapshot!("chances_known", chances(6, 1, 0.02, Some((0.03, 2))));
 }
 
 /// The same in slices of 100 ms, of which the second of two neighbours does a twentieth less.

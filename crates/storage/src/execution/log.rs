@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use host::block::{BlockWatch, DeviceTimes};
-use host::{Counters, Rates};
+use host::{Counters, CpuOwners, Owners, Programs, Rates};
 
 use crate::engine::{Interval, Operation, Tally};
 
@@ -38,6 +38,8 @@ pub struct Log<'a> {
     requests: Option<(&'a BlockWatch, [Vec<DeviceTimes>; 2])>,
     begin: Counters,
     warm: Counters,
+    /// Processor time of all owners when the counted time began; `None` if it cannot be read.
+    owners: Option<Owners>,
     last: Counters,
     pub laps: Vec<Lap>,
 }
@@ -53,6 +55,7 @@ impl<'a> Log<'a> {
                 let begin = watch.read().ok()?;
                 Some((watch, [begin.clone(), begin]))
             }),
+            owners: owners(),
             begin,
             warm: begin,
             last: begin,
@@ -66,6 +69,7 @@ impl<'a> Log<'a> {
         self.last = now;
         if !interval.counted {
             self.warm = now;
+            self.owners = owners();
             if let Some((watch, [_, warm])) = &mut self.requests
                 && let Ok(read) = watch.read()
             {
@@ -113,6 +117,13 @@ impl<'a> Log<'a> {
         Rates::between(&from, &to)
     }
 
+    /// Owners of the processor time of the counted time, or of everything if nothing counts; the run has just ended.
+    #[must_use]
+    pub fn owners(&self) -> Option<CpuOwners> {
+        let owners = self.owners.as_ref()?;
+        owners.until_now(&self.counted()).ok()
+    }
+
     /// Counters at the beginning and the end of the counted time, or of everything if nothing counts.
     pub fn span(&self) -> (Counters, Counters) {
         let from = if self.has_counted() {
@@ -126,4 +137,9 @@ impl<'a> Log<'a> {
     fn has_counted(&self) -> bool {
         self.warm.at_ns < self.last.at_ns
     }
+}
+
+/// The program that moves the bytes is this one.
+fn owners() -> Option<Owners> {
+    Owners::of(&Programs::default()).ok()
 }

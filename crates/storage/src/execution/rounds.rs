@@ -6,7 +6,7 @@ use std::time::Duration;
 use archive::Remark;
 use archive::remark::{RoundsRole, RoundsWindow};
 use host::block::DeviceTimes;
-use host::{Counters, Rates};
+use host::{Counters, CpuOwners, Rates};
 use jiff::Timestamp;
 use stats::HistogramSnapshot;
 use stats::steady::{RANGE_PCT_MAX, ROUNDS_MIN, Rounds, SLOPE_PCT_MAX, rounds};
@@ -22,6 +22,8 @@ pub(super) struct Round {
     pub laps: Vec<Lap>,
     /// The machine's counters at the beginning and end of its counted time.
     pub span: (Counters, Counters),
+    /// Owners of its processor time; of several rounds, that of the last.
+    pub owners: Option<CpuOwners>,
     /// Requests of the devices in its counted time; empty if they are not timed.
     pub requests: Vec<DeviceTimes>,
 }
@@ -44,6 +46,7 @@ impl Round {
         }));
         self.outcome.merge(later.outcome);
         self.span.1 = later.span.1;
+        self.owners = later.owners;
         for (all, more) in self.requests.iter_mut().zip(&later.requests) {
             all.add(more);
         }

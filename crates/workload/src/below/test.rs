@@ -173,7 +173,7 @@ pub(crate) fn measure(
             return failed(Remark::StorageFailed { error });
         }
     };
-    let (rates, counted) = (log.counted(), log.requests());
+    let (rates, counted, owners) = (log.counted(), log.requests(), log.owners());
     let done = Done {
         repetition: key.repetition,
         number: 1,
@@ -182,6 +182,7 @@ pub(crate) fn measure(
         outcome: &outcome,
         laps: &log.laps,
         rates,
+        owners,
         requests: &counted,
         findings: &[],
         steadiness: None,

@@ -8,10 +8,11 @@ use archive::Run;
 use archive::reference::{self, Reference};
 use report::{Against, HtmlOptions};
 
-use crate::arguments::ReportArguments;
+use crate::arguments::{ReportArguments, ResultOptions};
+use crate::command::ending::{Ending, Outcome};
 use crate::command::{array, load_run, load_run_or_study, prices};
 use crate::exit::Status;
-use crate::output;
+use crate::{locations, output};
 
 /// A comparison for the report, with the owner of its data.
 enum Comparison {
@@ -60,12 +61,27 @@ pub(super) fn write(arguments: &ReportArguments, archive: &Option<PathBuf>) -> R
     });
     let priced: Vec<&Run> = std::iter::once(&run).chain(others).collect();
     let options = HtmlOptions {
-        title: None,
         prices: prices::load(&arguments.prices, &priced)?,
         generated_at: Some(host::clock::rfc3339(SystemTime::now())),
         ..HtmlOptions::default()
     };
-    let page = report::html(&run, &against, &options);
-    output::write_and_tell(arguments.page(), &page, "report", "-o")?;
-    Ok(Status::Fine)
+    if let Some(file) = &arguments.output {
+        let page = report::html(&run, &against, &options);
+        output::write_and_tell(file, &page, "report", "-o")?;
+        return Ok(Status::Fine);
+    }
+    let outcome = Outcome {
+        name: name_of(&arguments.run, &run),
+        run: &run,
+        against,
+        options,
+    };
+    let ending = Ending::new(&ResultOptions::default(), &locations::archive(archive)?)?;
+    ending.show(&outcome, Status::Fine)
+}
+
+/// The name of the page: that of the study, if its name was typed.
+fn name_of<'r>(typed: &str, run: &'r Run) -> &'r str {
+    let study = run.study.as_ref().map(|study| study.name.as_str());
+    study.filter(|name| *name == typed).unwrap_or(&run.label)
 }

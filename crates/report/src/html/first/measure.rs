@@ -104,11 +104,13 @@ fn again<'a>(run: &Run) -> Option<Measure<'a>> {
     let is_of_file = run.is_of_parameter_file();
     for reason in grade::reasons(run) {
         let step = match reason {
-            Reason::Heavy(_) | Reason::Others(_) => "stop other programs first",
-            Reason::Unsteady(_) | Reason::Short(_) | Reason::Brief { .. } if is_of_file => {
-                "longer (-e, or elapsed= in the file)"
+            Reason::Heavy { .. } | Reason::Others(_) => "stop other programs first",
+            Reason::Trend(_) | Reason::Unsteady(_) | Reason::Short(_) | Reason::Brief { .. } => {
+                match is_of_file {
+                    true => "longer (-e, or elapsed= in the file)",
+                    false => "longer (--time)",
+                }
             }
-            Reason::Unsteady(_) | Reason::Short(_) | Reason::Brief { .. } => "longer (--time)",
             Reason::Once { .. } if is_of_file => "three times (-l 3)",
             Reason::Once { .. } => "three times (--repeat 3)",
             Reason::Apart { .. } if is_of_file => "more often (-l)",

@@ -1,0 +1,103 @@
+//! The options that change the steps of any plan: how long its points last, and with how many sessions.
+
+use std::time::Duration;
+
+use anyhow::Result;
+use toml::Value;
+
+use crate::exit::invalid;
+
+/// What `-T` and `-c` say.
+#[derive(Debug, Default)]
+pub(super) struct Shape {
+    pub time: Option<Duration>,
+    pub clients: Vec<u32>,
+}
+
+impl Shape {
+    /// The settings of the plan's steps that follow.
+    ///
+    /// # Errors
+    /// If the plan has no step to which an option applies.
+    pub fn settings(&self, plan: &str) -> Result<Vec<String>> {
+        // Text that is no TOML is reported when the plan is parsed.
+        let plan: toml::Table = toml::from_str(plan).unwrap_or_default();
+        let steps = plan.get("step").and_then(Value::as_array);
+        let steps: Vec<(usize, &Value)> = (1..).zip(steps.into_iter().flatten()).collect();
+        let mut all = Vec::new();
+        if let Some(time) = self.time {
+            let applies = |step: &Value| is_of_tests(step) || step.get("seconds").is_some();
+            let timed = steps.iter().filter(|(_, step)| applies(step));
+            let of_step = |(number, step): &(usize, &Value)| {
+                let by_time = is_of_tests(step).then(|| format!("step.{number}.mode=time"));
+                let seconds = format!("step.{number}.seconds={}", time.as_secs_f64());
+                by_time.into_iter().chain([seconds])
+            };
+            let found: Vec<String> = timed.flat_map(of_step).collect();
+            if found.is_empty() && !steps.is_empty() {
+                return invalid(
+                    "no step of the plan is measured by time, so --time has no place in it",
+                );
+            }
+            all.extend(found);
+        }
+        if !self.clients.is_empty() {
+            let tests = steps.iter().filter(|(_, step)| is_of_tests(step));
+            let found: Vec<String> = tests
+                .map(|(number, _)| format!("step.{number}.jobs={:?}", self.clients))
+                .collect();
+            if found.is_empty() && !steps.is_empty() {
+                return invalid(
+                    "the plan has no component tests, so --clients has no place in it; `run oltp` and `run olap` have their own",
+                );
+            }
+            all.extend(found);
+        }
+        Ok(all)
+    }
+}
+
+fn is_of_tests(step: &Value) -> bool {
+    step.get("use").and_then(Value::as_str) == Some("library")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings(seconds: Option<f64>, clients: &[u32], plan: &str) -> Result<Vec<String>> {
+        let shape = Shape {
+            time: seconds.map(Duration::from_secs_f64),
+            clients: clients.to_vec(),
+        };
+        shape.settings(plan)
+    }
+
+    const LIBRARY: &str = "[[step]]\nuse = \"olap\"\n[[step]]\nuse = \"library\"\njobs = [1]\n";
+
+    #[test]
+    fn tests_become_timed_and_other_steps_stay() {
+        let found = settings(Some(10.0), &[1, 8], LIBRARY).unwrap();
+        assert_eq!(
+            found,
+            [
+                "step.2.mode=time",
+                "step.2.seconds=10",
+                "step.2.jobs=[1, 8]"
+            ]
+        );
+        let timed = "[[step]]\nuse = \"oltp\"\nseconds = 60\n";
+        assert_eq!(
+            settings(Some(0.5), &[], timed).unwrap(),
+            ["step.1.seconds=0.5"]
+        );
+    }
+
+    #[test]
+    fn an_option_without_a_place_is_refused() {
+        let olap = "[[step]]\nuse = \"olap\"\n";
+        assert!(settings(Some(1.0), &[], olap).is_err());
+        assert!(settings(None, &[4], olap).is_err());
+        assert!(settings(None, &[], olap).unwrap().is_empty());
+    }
+}
