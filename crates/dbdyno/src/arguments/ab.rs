@@ -53,7 +53,7 @@ pub struct AbArguments {
     #[arg(long, value_name = "DURATION", value_parser = length, requires = "until")]
     pub max_time: Option<Duration>,
     /// Sessions of the component tests, in place of the plan's: 8, or 1,4,16
-    #[arg(short, long, value_name = "N,…", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(short, long, value_name = "N", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
     pub clients: Vec<u32>,
     /// Measured time of each point, in place of the plan's
     #[arg(short = 'T', long, value_name = "DURATION", value_parser = length)]

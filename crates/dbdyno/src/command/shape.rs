@@ -7,7 +7,7 @@ use toml::Value;
 
 use crate::exit::invalid;
 
-/// What `-T` and `-c` say.
+/// The values of `-T` and `-c`.
 #[derive(Debug, Default)]
 pub(super) struct Shape {
     pub time: Option<Duration>,
