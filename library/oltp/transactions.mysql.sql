@@ -97,6 +97,8 @@ JOIN orders ON o_w_id = :w AND o_d_id = :d AND o_id = (
   WHERE latest.o_w_id = :w AND latest.o_d_id = :d AND latest.o_c_id = meant.id
 )
 JOIN order_line ON ol_w_id = :w AND ol_d_id = :d AND ol_o_id = o_id;
+-- step: delivery: oldest, returning
+DELETE FROM new_order WHERE no_w_id = :w AND no_d_id = :d ORDER BY no_o_id LIMIT 1 RETURNING no_o_id;
 -- step: delivery: oldest
 SET @oldest = (SELECT no_o_id FROM new_order WHERE no_w_id = :w AND no_d_id = :d ORDER BY no_o_id LIMIT 1 FOR UPDATE);
 DELETE FROM new_order WHERE no_w_id = :w AND no_d_id = :d AND no_o_id = @oldest;

@@ -1,14 +1,16 @@
 //! One connection: Oracle's driver, with what it lacks. It blocks, and has no way to cancel a statement.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::mpsc::channel;
-use std::sync::{Arc, Mutex, Once, PoisonError};
-use std::time::{Duration, Instant};
+mod logon;
+
+use std::sync::Arc;
+use std::time::Duration;
 
 use engine::open_sessions::OpenSession;
 use engine::value::Statement;
-use engine::{ErrorKind, Result, TEXTS_MAX, TargetError, Value, session, shortened};
+use engine::{Result, TEXTS_MAX, TargetError, Value, session, shortened};
 use oracledb::{Connection, Cursor, DbType, Row, ToDbValue};
+
+use logon::{kill, kill_from, logged_in};
 
 use super::access::Access;
 use super::bind::{Array, Bound, bound};
@@ -17,19 +19,13 @@ use super::explain::{explain, number_of, of_statement};
 use super::overrides;
 use super::read::{Kind, kinds, texts};
 use super::returned::{with_binds, with_fetch_first, without_if_exists};
-use super::sockets;
 
 /// Rows that come with the answer to an execution, and with each fetch afterwards: the rows of a short transaction take one round trip.
 const ROWS_AT_ONCE: u32 = 100;
 const ROWS_OF_FETCH: u32 = 1000;
-/// A second session that kills this one waits no longer for its own login.
-const KILL_TIME_MAX: Duration = Duration::from_secs(5);
 
 /// ORA-00942, ORA-01418, ORA-02289 and ORA-04043: nothing has this name.
 const NOT_THERE: [&str; 4] = ["ORA-00942", "ORA-01418", "ORA-02289", "ORA-04043"];
-
-/// One connects at a time, so that the socket that is new afterwards is that of the connection.
-static CONNECTING: Mutex<()> = Mutex::new(());
 
 /// A connection of this crate.
 pub(super) struct Client {
@@ -544,64 +540,6 @@ fn returned(
         taken += 1;
     }
     Ok(Ok(taken))
-}
-
-/// Logs in, and finds the socket, so that a session that hangs can be ended.
-fn logged_in(access: &Access, timeout: Duration) -> Result<(Connection, Option<OpenSession>)> {
-    static PROVIDER: Once = Once::new();
-    // Two libraries for TLS are compiled in, and the driver's own would have to be chosen.
-    PROVIDER.call_once(|| drop(rustls::crypto::ring::default_provider().install_default()));
-    let context = format!("cannot log in at {}", access.place());
-    let config = access
-        .config(timeout)
-        .map_err(|error| explain(&context, &error))?;
-    let lock = CONNECTING.lock().unwrap_or_else(PoisonError::into_inner);
-    let before = sockets::open();
-    // The driver panics at an account whose password has the verifier of 11g alone.
-    let connected = catch_unwind(AssertUnwindSafe(|| oracledb::connect(config)));
-    let socket = sockets::appeared(&before, access.port);
-    drop(lock);
-    let Ok(connected) = connected else {
-        return Err(TargetError::unreachable(format!(
-            "oracle: {context}: the account has no password verifier of 12c; allow such (SQLNET.ALLOWED_LOGON_VERSION_SERVER=12) and \
-             set the password again with ALTER USER {} IDENTIFIED BY …",
-            access.user
-        )));
-    };
-    let connection = connected.map_err(|error| {
-        let mut refused = explain(&context, &error);
-        // Whatever keeps the first session out, nothing can be measured.
-        refused.kind = ErrorKind::Unreachable;
-        if number_of(&error) == Some(1017) {
-            refused.message.push_str(&access.doubt());
-        }
-        refused
-    })?;
-    let entry = socket.map(|socket| OpenSession::over(access.owner, &socket));
-    Ok((connection, entry))
-}
-
-/// Kills a session from another one, which logs in for that within a time.
-fn kill(access: &Arc<Access>, session: SessionNumber, left: Duration) {
-    let (access, begin) = (Arc::clone(access), Instant::now());
-    let (done, finished) = channel();
-    std::thread::spawn(move || {
-        if let Ok(mut client) = Client::connect_within(&access, false, left.min(KILL_TIME_MAX)) {
-            kill_from(&mut client, session);
-        }
-        let _ = done.send(());
-    });
-    // The driver's login has no limit of its own once the listener has answered.
-    let _ = finished.recv_timeout(left.saturating_sub(begin.elapsed()));
-}
-
-/// The server may refuse it: it needs ALTER SYSTEM. The session then ends when the server notices that its client has gone.
-fn kill_from(client: &mut Client, session: SessionNumber) {
-    let SessionNumber { sid, serial } = session;
-    let sql = format!("ALTER SYSTEM KILL SESSION '{sid},{serial}' IMMEDIATE");
-    if let Err(error) = client.execute_once(&sql) {
-        tracing::info!("{error}");
-    }
 }
 
 #[cfg(test)]

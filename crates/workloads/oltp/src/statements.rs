@@ -34,6 +34,8 @@ pub enum Mode {
 
 /// Name of a step that sets a session up, if an engine needs one.
 const SESSION: &str = "session";
+/// Ends the name of a step in fewer statements, for servers that accept them.
+const RETURNING: &str = ", returning";
 /// Names of the steps in the files, by number.
 const NAMES: [&str; 16] = [
     "new order: customer",
@@ -111,10 +113,21 @@ impl Statements {
                 if let Some(step) = found.iter().find(|step| step.name == SESSION) {
                     session.batch(step.sql)?;
                 }
+                let sql_of = |name: &str| {
+                    found
+                        .iter()
+                        .find(|step| step.name == name)
+                        .map(|step| step.sql)
+                };
                 for (index, name) in NAMES.iter().enumerate() {
-                    let step = found.iter().find(|step| step.name == *name);
-                    let step = step.ok_or_else(|| no_sql(engine, name))?;
-                    steps[index] = prepare_step(session, name, step.sql)?;
+                    // MariaDB returns what it deletes in one round trip; MySQL refuses the statement.
+                    let returning = sql_of(&format!("{name}{RETURNING}"));
+                    let returning = returning.and_then(|sql| prepare_step(session, name, sql).ok());
+                    steps[index] = match (returning, sql_of(name)) {
+                        (Some(prepared), _) => prepared,
+                        (None, Some(sql)) => prepare_step(session, name, sql)?,
+                        (None, None) => return Err(no_sql(engine, name)),
+                    };
                 }
             }
             Mode::Procedure => {
