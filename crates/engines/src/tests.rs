@@ -76,6 +76,7 @@ fn the_readme_has_what_was_tried() {
         ("PostgreSQL", "postgres+local"),
         ("MariaDB", "mariadb+local"),
         ("MySQL", "mysql+local"),
+        ("Oracle", "oracle"),
     ] {
         let tried = crate::all().of(scheme).unwrap().info().tried;
         let cells = [tried.here, tried.on_protocol, tried.believed].map(shown);

@@ -3,14 +3,15 @@
 mod logon;
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::sync::mpsc::channel;
+use std::time::{Duration, Instant};
 
 use engine::open_sessions::OpenSession;
 use engine::value::Statement;
 use engine::{Result, TEXTS_MAX, TargetError, Value, session, shortened};
 use oracledb::{Connection, Cursor, DbType, Row, ToDbValue};
 
-use logon::{kill, kill_from, logged_in};
+use logon::logged_in;
 
 use super::access::Access;
 use super::bind::{Array, Bound, bound};
@@ -23,6 +24,9 @@ use super::returned::{with_binds, with_fetch_first, without_if_exists};
 /// Rows that come with the answer to an execution, and with each fetch afterwards: the rows of a short transaction take one round trip.
 const ROWS_AT_ONCE: u32 = 100;
 const ROWS_OF_FETCH: u32 = 1000;
+
+/// A second session that kills this one waits no longer for its own login.
+const KILL_TIME_MAX: Duration = Duration::from_secs(5);
 
 /// ORA-00942, ORA-01418, ORA-02289 and ORA-04043: nothing has this name.
 const NOT_THERE: [&str; 4] = ["ORA-00942", "ORA-01418", "ORA-02289", "ORA-04043"];
@@ -540,6 +544,29 @@ fn returned(
         taken += 1;
     }
     Ok(Ok(taken))
+}
+
+/// Kills a session from another one, which logs in for that within a time.
+fn kill(access: &Arc<Access>, session: SessionNumber, left: Duration) {
+    let (access, begin) = (Arc::clone(access), Instant::now());
+    let (done, finished) = channel();
+    std::thread::spawn(move || {
+        if let Ok(mut client) = Client::connect_within(&access, false, left.min(KILL_TIME_MAX)) {
+            kill_from(&mut client, session);
+        }
+        let _ = done.send(());
+    });
+    // The driver's login has no limit of its own once the listener has answered.
+    let _ = finished.recv_timeout(left.saturating_sub(begin.elapsed()));
+}
+
+/// The server may refuse it: it needs ALTER SYSTEM. The session then ends when the server notices that its client has gone.
+fn kill_from(client: &mut Client, session: SessionNumber) {
+    let SessionNumber { sid, serial } = session;
+    let sql = format!("ALTER SYSTEM KILL SESSION '{sid},{serial}' IMMEDIATE");
+    if let Err(error) = client.execute_once(&sql) {
+        tracing::info!("{error}");
+    }
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use super::opened;
 use engine::catalogue::Source;
 use engine::inspection::Inspection;
 use engine::session_settings;
-use engine::{Engine, EngineInfo, Incomplete, Reach, Result, Target, TargetUrl, TypeNames};
+use engine::{Engine, EngineInfo, Incomplete, Reach, Result, Target, TargetUrl, Tried, TypeNames};
 
 pub const ENGINES: engine::Engines = engine::Engines(&[&Oracle]);
 
@@ -20,7 +20,11 @@ impl Engine for Oracle {
         EngineInfo {
             scheme: "oracle",
             aliases: &["oracledb"],
-            title: "Oracle Database, a running server (Oracle's driver built in; tested on a stand-in, never on Oracle)",
+            title: "Oracle Database, a running server (Oracle's driver built in)",
+            tried: Tried {
+                on_protocol: "12.2 and later (a stand-in, never Oracle itself)",
+                ..Tried::NOTHING
+            },
             reach: Reach::Network,
             settings: SETTINGS,
             foreign_settings: FOREIGN,

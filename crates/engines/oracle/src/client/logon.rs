@@ -1,21 +1,16 @@
-//! The begin of a session, and its end by force.
+//! The begin of a session.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::mpsc::channel;
-use std::sync::{Arc, Mutex, Once, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::{Mutex, Once, PoisonError};
+use std::time::Duration;
 
 use engine::open_sessions::OpenSession;
 use engine::{ErrorKind, Result, TargetError};
 use oracledb::Connection;
 
-use super::{Client, SessionNumber};
 use crate::access::Access;
 use crate::explain::{explain, number_of};
 use crate::sockets;
-
-/// A second session that kills this one waits no longer for its own login.
-const KILL_TIME_MAX: Duration = Duration::from_secs(5);
 
 /// One connects at a time, so that the socket that is new afterwards is that of the connection.
 static CONNECTING: Mutex<()> = Mutex::new(());
@@ -56,27 +51,4 @@ pub(super) fn logged_in(
     })?;
     let entry = socket.map(|socket| OpenSession::over(access.owner, &socket));
     Ok((connection, entry))
-}
-
-/// Kills a session from another one, which logs in for that within a time.
-pub(super) fn kill(access: &Arc<Access>, session: SessionNumber, left: Duration) {
-    let (access, begin) = (Arc::clone(access), Instant::now());
-    let (done, finished) = channel();
-    std::thread::spawn(move || {
-        if let Ok(mut client) = Client::connect_within(&access, false, left.min(KILL_TIME_MAX)) {
-            kill_from(&mut client, session);
-        }
-        let _ = done.send(());
-    });
-    // The driver's login has no limit of its own once the listener has answered.
-    let _ = finished.recv_timeout(left.saturating_sub(begin.elapsed()));
-}
-
-/// The server may refuse it: it needs ALTER SYSTEM. The session then ends when the server notices that its client has gone.
-pub(super) fn kill_from(client: &mut Client, session: SessionNumber) {
-    let SessionNumber { sid, serial } = session;
-    let sql = format!("ALTER SYSTEM KILL SESSION '{sid},{serial}' IMMEDIATE");
-    if let Err(error) = client.execute_once(&sql) {
-        tracing::info!("{error}");
-    }
 }
