@@ -62,6 +62,9 @@ const RESERVED: &[(&str, &str)] = &[
     ("skip_grant_tables", "logins are part of what is measured"),
 ];
 
+/// Settings and their values.
+type Lines = Vec<(&'static str, String)>;
+
 /// A kind of server whose tables InnoDB keeps.
 pub struct InnoDbServer {
     about: &'static ServerAbout,
@@ -79,7 +82,7 @@ pub struct InnoDbServer {
     memory_base_bytes: u64,
     initialise: fn(&Layout) -> Command,
     /// Lines of the configuration that follow from where the server and its files lie.
-    places: fn(&Layout, &BTreeMap<String, String>) -> Vec<(&'static str, String)>,
+    places: fn(&Layout, &BTreeMap<String, String>) -> Lines,
     version_of_data: fn(&Path) -> Option<Version>,
 }
 

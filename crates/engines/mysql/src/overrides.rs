@@ -14,7 +14,7 @@ fn all(flavour: Flavour) -> impl Iterator<Item = &'static Override> {
 /// Settings of a new session; `for_script` leaves the rest as the server has it.
 pub(super) fn set_up(flavour: Flavour, for_script: bool, writes_anyway: bool) -> String {
     let all = all(flavour).filter(|of| of.in_scripts || !for_script);
-    let lifted = writes_anyway.then(|| (flavour.read_only, "0"));
+    let lifted = writes_anyway.then_some((flavour.read_only, "0"));
     let all = all.map(|of| (of.name, of.value)).chain(lifted);
     let all = all.map(|(name, value)| format!("SESSION {}", assignment(name, value)));
     let all: Vec<String> = all.collect();
