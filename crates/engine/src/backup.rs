@@ -4,7 +4,7 @@ mod program;
 
 use std::time::Duration;
 
-pub use program::{Ran, run, warm};
+pub use program::{Ran, run, run_on, warm};
 
 /// One way to back a database up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

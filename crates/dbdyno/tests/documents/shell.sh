@@ -23,7 +23,7 @@ dbdyno() {
         shift
         case $verb:$word in
             run:quick | run:smoke | run:library | ab:smoke) word=${built_in-mine.toml} plan=$word ;;
-            run:*.toml | run:oltp | run:olap | run:--resume | run:--resume=*) plan=$word ;;
+            run:T[0-9]* | run:*.toml | run:oltp | run:olap | run:--resume | run:--resume=*) plan=$word ;;
         esac
         case $word in
             postgres://* | URL) word=$POSTGRES ;;
@@ -36,6 +36,7 @@ dbdyno() {
         esac
         case $previous in
             --time) word=1s ;;
+            -T) word=100ms ;;
             --scale) word=0.01 ;;
             --warehouses) word=1 ;;
             --change) word=true ;;

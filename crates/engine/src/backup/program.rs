@@ -29,7 +29,16 @@ pub struct Ran {
 ///
 /// # Errors
 /// When it cannot be executed, or fails: what it says.
-pub fn run(mut command: Command) -> Result<Ran> {
+pub fn run(command: Command) -> Result<Ran> {
+    run_on(Stdio::null(), command)
+}
+
+/// The same for a program that reads this.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_on(input: impl Into<Stdio>, mut command: Command) -> Result<Ran> {
+    command.stdin(input);
     let name = Path::new(command.get_program()).display().to_string();
     // Its output is worth nothing without dbdyno, which awaits it.
     host::die_with_parent(&mut command);
@@ -76,10 +85,7 @@ struct Ended {
 
 /// Runs a program until it ends.
 fn end(mut command: Command) -> io::Result<Ended> {
-    command
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn()?;
     let (mut out, mut err) = (child.stdout.take(), child.stderr.take());
     let read = |from: Option<&mut dyn Read>| -> io::Result<Vec<u8>> {

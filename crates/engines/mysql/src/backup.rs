@@ -33,13 +33,15 @@ pub(super) fn methods(flavour: Flavour) -> Vec<BackupMethod> {
 }
 
 impl Backup for MySqlTarget {
-    /// The table spaces of the server, which a backup holds together, without undo, temporary tables and free pages.
+    /// The table spaces of the server, which a backup holds together, without undo, temporary tables and free pages. MySQL's own tables
+    /// share a table space, and each reports the free pages of all of it.
     fn logical_bytes(&self) -> Result<u64> {
         let files = self.flavour().table_spaces;
         let sql = format!(
             "SELECT CAST((SELECT SUM(FILE_SIZE) FROM information_schema.{files} \
                    WHERE NAME NOT LIKE 'innodb_undo%' AND NAME <> 'innodb_temporary') \
-                   - (SELECT SUM(DATA_FREE) FROM information_schema.TABLES WHERE ENGINE = 'InnoDB') AS CHAR)"
+                   - (SELECT SUM(DATA_FREE) FROM information_schema.TABLES \
+                      WHERE ENGINE = 'InnoDB' AND TABLE_SCHEMA <> 'mysql') AS CHAR)"
         );
         let rows = self.texts(&sql)?;
         let bytes = rows.into_iter().flatten().next().flatten();

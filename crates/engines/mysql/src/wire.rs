@@ -48,7 +48,7 @@ pub enum WireError {
     TooOld(&'static str),
     /// A way of logging in that is not known.
     #[error(
-        "the server requires the authentication plugin \"{0}\", which dbdyno does not support; give the user \
+        "the server requires the authentication plugin \"{0}\", which dbdyno does not support and which MySQL also names for a user that it does not know; give the user \
          ed25519, parsec, caching_sha2_password, mysql_native_password or unix_socket"
     )]
     UnknownPlugin(String),

@@ -300,7 +300,7 @@ fn a_method_needs_room_for_what_it_keeps() {
         let plan = read(&text).unwrap();
         plan.step[0].table::<BackupStep>().clone()
     };
-    let engines = ["postgres", "mysql"].map(engines::backup_methods);
+    let engines = ["postgres", "mariadb", "mysql"].map(engines::backup_methods);
     let methods = engines.concat();
     let needed = |name: &str, backup: &str| {
         let (method, _) = method_of(&methods, name).unwrap();
