@@ -71,6 +71,6 @@ mod tests {
                 );
             }
         }
-        assert_eq!(files, 3, "the engines that are servers");
+        assert_eq!(files, 4, "PostgreSQL, MariaDB, MySQL and Oracle");
     }
 }

@@ -351,7 +351,7 @@ mod tests {
             lab::nodes::group(&urls).unwrap()
         };
         let groups = parsed(&["sqlite:a", "postgres+local:", "sqlite:b"]);
-        assert_eq!(targets(&groups), [("sqlite", 2), ("postgres", 1)]);
+        assert_eq!(targets(&groups), [("sqlite", 2), ("postgres+local", 1)]);
         assert!(targets(&[]).contains(&("sqlite", 1)));
     }
 
