@@ -135,7 +135,7 @@ fn backups_of_mysql_are_restored_and_proven() {
         "mysql+local:",
         "clone,mysqldump",
         &options,
-        "restore_proven_beside",
+        "restore_proven_under_load",
     );
     assert_eq!(points.len(), 2);
 }

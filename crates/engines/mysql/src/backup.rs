@@ -33,8 +33,7 @@ pub(super) fn methods(flavour: Flavour) -> Vec<BackupMethod> {
 }
 
 impl Backup for MySqlTarget {
-    /// The table spaces of the server, which a backup holds together, without undo, temporary tables and free pages. MySQL's own tables
-    /// share a table space, and each reports the free pages of all of it.
+    /// Table spaces without undo, temporary tables and free pages, which each of MySQL's own tables reports of all of theirs.
     fn logical_bytes(&self) -> Result<u64> {
         let files = self.flavour().table_spaces;
         let sql = format!(
