@@ -5,7 +5,8 @@ set -eu
 
 PATH=$tools/bin:$PATH cargo zigbuild --profile dist --locked --package dbdyno --features oracle --target "$target.$glibc"
 
-bytes_max=20000000
+# Oracle's driver brings its own TLS library; compressed, the command is a third.
+bytes_max=30000000
 bytes=$(stat -c %s "$built")
 [ "$bytes" -le "$bytes_max" ] || fail "the command has $bytes bytes, more than $bytes_max"
 needed=$(LC_ALL=C readelf --dynamic "$built" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | sort | tr '\n' ' ')
