@@ -89,7 +89,7 @@ impl Judged {
         if self.used.servers_pct > 0.0 {
             agree(database, self.used.servers_pct);
         }
-        let names_others = self.sentence().contains("programs other than the database");
+        let names_others = self.sentence().contains("other programs ");
         assert_eq!(names_others, others > OTHERS_PCT_MAX, "{self:#?}");
         let shares_them = self.sentence().contains("not by the database alone");
         assert_eq!(shares_them, others > OTHERS_PCT_MAX, "{self:#?}");
