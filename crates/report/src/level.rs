@@ -207,12 +207,14 @@ impl<'a> Curve<'a> {
             .flat_map(|level| level.points.iter().copied())
     }
 
-    /// The level with the largest `figure`, reduced to its valid points; never an extra, and the smallest parallelism of equals.
+    /// The level with the largest `figure`, reduced to its valid points; never an extra or one that a cache answered, and the smallest
+    /// parallelism of equals.
     pub fn peak(&self, figure: &str) -> Option<Level<'a>> {
         self.levels
             .iter()
             .filter(|level| !level.extra())
             .filter_map(Level::only_valid)
+            .filter(|level| !level.is_from_cache())
             .filter_map(|level| level.figure(figure).map(|value| (value, level)))
             .max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.dop().cmp(&a.1.dop())))
             .map(|(_, level)| level)

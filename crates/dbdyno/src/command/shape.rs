@@ -15,7 +15,7 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    /// The settings of the plan's steps that follow.
+    /// The settings of the plan's steps that follow. Component tests become timed where nothing in the plan is.
     ///
     /// # Errors
     /// If the plan has no step to which an option applies.
@@ -23,38 +23,44 @@ impl Shape {
         // Text that is no TOML is reported when the plan is parsed.
         let plan: toml::Table = toml::from_str(plan).unwrap_or_default();
         let steps = plan.get("step").and_then(Value::as_array);
-        let steps: Vec<(usize, &Value)> = (1..).zip(steps.into_iter().flatten()).collect();
+        let steps: &[Value] = steps.map_or(&[], Vec::as_slice);
+        let numbers = |applies: fn(&Value) -> bool| -> Vec<usize> {
+            let steps = (1..).zip(steps).filter(|(_, step)| applies(step));
+            steps.map(|(number, _)| number).collect()
+        };
+        let (timed, tests) = (numbers(is_timed), numbers(is_of_tests));
         let mut all = Vec::new();
         if let Some(time) = self.time {
-            let applies = |step: &Value| is_of_tests(step) || step.get("seconds").is_some();
-            let timed = steps.iter().filter(|(_, step)| applies(step));
-            let of_step = |(number, step): &(usize, &Value)| {
-                let by_time = is_of_tests(step).then(|| format!("step.{number}.mode=time"));
-                let seconds = format!("step.{number}.seconds={}", time.as_secs_f64());
-                by_time.into_iter().chain([seconds])
-            };
-            let found: Vec<String> = timed.flat_map(of_step).collect();
-            if found.is_empty() && !steps.is_empty() {
+            let seconds = |n: &usize| format!("step.{n}.seconds={}", time.as_secs_f64());
+            if timed.is_empty() {
+                all.extend(tests.iter().map(|n| format!("step.{n}.mode=time")));
+                all.extend(tests.iter().map(seconds));
+            }
+            all.extend(timed.iter().map(seconds));
+            if all.is_empty() && !steps.is_empty() {
                 return invalid(
                     "no step of the plan is measured by time, so --time has no place in it",
                 );
             }
-            all.extend(found);
         }
         if !self.clients.is_empty() {
-            let tests = steps.iter().filter(|(_, step)| is_of_tests(step));
-            let found: Vec<String> = tests
-                .map(|(number, _)| format!("step.{number}.jobs={:?}", self.clients))
-                .collect();
-            if found.is_empty() && !steps.is_empty() {
+            if tests.is_empty() && !steps.is_empty() {
                 return invalid(
                     "the plan has no component tests, so --clients has no place in it; `run oltp` and `run olap` have their own",
                 );
             }
-            all.extend(found);
+            all.extend(
+                tests
+                    .iter()
+                    .map(|n| format!("step.{n}.jobs={:?}", self.clients)),
+            );
         }
         Ok(all)
     }
+}
+
+fn is_timed(step: &Value) -> bool {
+    step.get("seconds").is_some()
 }
 
 fn is_of_tests(step: &Value) -> bool {
@@ -76,7 +82,7 @@ mod tests {
     const LIBRARY: &str = "[[step]]\nuse = \"olap\"\n[[step]]\nuse = \"library\"\njobs = [1]\n";
 
     #[test]
-    fn tests_become_timed_and_other_steps_stay() {
+    fn tests_become_timed_unless_the_plan_has_timed_steps() {
         let found = settings(Some(10.0), &[1, 8], LIBRARY).unwrap();
         assert_eq!(
             found,
@@ -90,6 +96,11 @@ mod tests {
         assert_eq!(
             settings(Some(0.5), &[], timed).unwrap(),
             ["step.1.seconds=0.5"]
+        );
+        let both = format!("{LIBRARY}[[step]]\nuse = \"library\"\nseconds = 1\n");
+        assert_eq!(
+            settings(Some(2.0), &[], &both).unwrap(),
+            ["step.3.seconds=2"]
         );
     }
 

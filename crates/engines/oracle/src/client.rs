@@ -53,13 +53,13 @@ pub(super) struct Prepared {
     pub is_query: bool,
     pub kinds: Vec<Kind>,
     /// Places of PL/SQL that hands values out; empty where all are parameters in their order.
-    pub places: Vec<Place>,
+    pub places: Vec<Argument>,
     /// True of a change that returns values of each row.
     pub returns: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Place {
+pub(super) enum Argument {
     /// By its number, from 0.
     Parameter(usize),
     /// Of this type, for a value that is handed out.
@@ -71,7 +71,7 @@ impl Prepared {
     pub(super) fn outs(&self) -> usize {
         let places = self.places.iter();
         places
-            .filter(|place| matches!(place, Place::Out(_)))
+            .filter(|place| matches!(place, Argument::Out(_)))
             .count()
     }
 }
@@ -322,8 +322,10 @@ impl Client {
         }
         for place in &prepared.places {
             match place {
-                Place::Parameter(number) => binds.extend(values.get(*number).map(Bound::as_value)),
-                Place::Out(of) => binds.push(of),
+                Argument::Parameter(number) => {
+                    binds.extend(values.get(*number).map(Bound::as_value))
+                }
+                Argument::Out(of) => binds.push(of),
             }
         }
         let mut scratch = std::mem::take(&mut self.scratch);
@@ -468,17 +470,17 @@ fn is_time_limit(error: &oracledb::Error) -> bool {
 }
 
 /// The places of PL/SQL that hands values out: `:text_…` is a VARCHAR2, `:rows_…` a REF CURSOR, and any other name a NUMBER.
-fn places(binds: &[String], is_unit: bool) -> Vec<Place> {
+fn places(binds: &[String], is_unit: bool) -> Vec<Argument> {
     if !is_unit || binds.iter().all(|name| is_parameter(name)) {
         return Vec::new();
     }
     let place = |name: &String| match name.split('_').next() {
         _ if is_parameter(name) => {
-            Place::Parameter(name.parse().map_or(usize::MAX, |n: usize| n - 1))
+            Argument::Parameter(name.parse().map_or(usize::MAX, |n: usize| n - 1))
         }
-        Some("TEXT") => Place::Out(oracledb::DB_TYPE_VARCHAR),
-        Some("ROWS") => Place::Out(oracledb::DB_TYPE_CURSOR),
-        _ => Place::Out(oracledb::DB_TYPE_NUMBER),
+        Some("TEXT") => Argument::Out(oracledb::DB_TYPE_VARCHAR),
+        Some("ROWS") => Argument::Out(oracledb::DB_TYPE_CURSOR),
+        _ => Argument::Out(oracledb::DB_TYPE_NUMBER),
     };
     binds.iter().map(place).collect()
 }
@@ -578,8 +580,8 @@ mod tests {
         let names = ["TOTAL", "1", "2", "TEXT_NAME", "ROWS_FOUND"].map(str::to_owned);
         let found: Vec<std::result::Result<usize, u16>> = (places(&names, true).into_iter())
             .map(|place| match place {
-                Place::Parameter(number) => Ok(number),
-                Place::Out(of) => Err(of.num()),
+                Argument::Parameter(number) => Ok(number),
+                Argument::Out(of) => Err(of.num()),
             })
             .collect();
         let number = oracledb::DB_TYPE_NUMBER.num();
