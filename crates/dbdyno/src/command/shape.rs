@@ -28,7 +28,10 @@ impl Shape {
             let steps = (1..).zip(steps).filter(|(_, step)| applies(step));
             steps.map(|(number, _)| number).collect()
         };
-        let (timed, tests) = (numbers(is_timed), numbers(is_of_tests));
+        let (timed, tests) = (
+            numbers(|step| step.get("seconds").is_some()),
+            numbers(is_of_tests),
+        );
         let mut all = Vec::new();
         if let Some(time) = self.time {
             let seconds = |n: &usize| format!("step.{n}.seconds={}", time.as_secs_f64());
@@ -57,10 +60,6 @@ impl Shape {
         }
         Ok(all)
     }
-}
-
-fn is_timed(step: &Value) -> bool {
-    step.get("seconds").is_some()
 }
 
 fn is_of_tests(step: &Value) -> bool {

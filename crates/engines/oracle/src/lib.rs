@@ -10,49 +10,15 @@
 )]
 mod access;
 #[cfg(feature = "driver")]
-mod bind;
-#[cfg(feature = "driver")]
-mod class;
-#[cfg(feature = "driver")]
-mod client;
-#[cfg(feature = "driver")]
-mod dialect;
-#[cfg(feature = "driver")]
-mod explain;
-#[cfg(feature = "driver")]
-mod facts;
+mod driver;
 mod foreign;
-#[cfg(feature = "driver")]
-mod guard;
-#[cfg(feature = "driver")]
-mod inspect;
-#[cfg(feature = "driver")]
-mod opened;
-#[cfg(not(feature = "driver"))]
-#[path = "unopened.rs"]
-mod opened;
-#[cfg(feature = "driver")]
-mod overrides;
-#[cfg(feature = "driver")]
-mod read;
-#[cfg(feature = "driver")]
-mod returned;
-#[cfg(feature = "driver")]
-mod rights;
 mod scheme;
+#[cfg(not(feature = "driver"))]
+mod unopened;
+
 #[cfg(feature = "driver")]
-mod session;
-#[cfg(feature = "driver")]
-mod session_settings;
-#[cfg(feature = "driver")]
-mod sockets;
-#[cfg(feature = "driver")]
-mod source;
-#[cfg(feature = "driver")]
-mod tables;
-#[cfg(feature = "driver")]
-mod target;
-#[cfg(feature = "driver")]
-mod watch;
+use driver::opened;
+#[cfg(not(feature = "driver"))]
+use unopened as opened;
 
 pub use scheme::ENGINES;

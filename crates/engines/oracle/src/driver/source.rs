@@ -12,10 +12,10 @@ use engine::register::quoted;
 use engine::{ErrorKind, Result, TargetError};
 use oracledb::Row;
 
-use super::access::Access;
 use super::client::Client;
 use super::guard::folded;
 use super::read::{self, microseconds};
+use crate::access::Access;
 
 const DAY_US: i64 = 86_400_000_000;
 

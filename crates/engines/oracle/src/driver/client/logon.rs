@@ -9,8 +9,8 @@ use engine::{ErrorKind, Result, TargetError};
 use oracledb::Connection;
 
 use crate::access::Access;
-use crate::explain::{explain, number_of};
-use crate::sockets;
+use crate::driver::explain::{explain, number_of};
+use crate::driver::sockets;
 
 /// One connects at a time, so that the socket that is new afterwards is that of the connection.
 static CONNECTING: Mutex<()> = Mutex::new(());

@@ -67,7 +67,7 @@ mod tests {
     fn the_document_has_every_override() {
         let rows = OVERRIDES.iter().map(|of| (of, String::new()));
         let table = table("Oracle", rows);
-        let document = include_str!("../../../../docs/SERVERS.md");
+        let document = include_str!("../../../../../docs/SERVERS.md");
         assert!(
             document.contains(&table),
             "docs/SERVERS.md has not:\n{table}"

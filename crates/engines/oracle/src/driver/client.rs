@@ -13,13 +13,13 @@ use oracledb::{Connection, Cursor, DbType, Row, ToDbValue};
 
 use logon::logged_in;
 
-use super::access::Access;
 use super::bind::{Array, Bound, bound};
 use super::dialect::{is_unit, statements, trimmed};
 use super::explain::{explain, number_of, of_statement};
 use super::overrides;
 use super::read::{Kind, kinds, texts};
 use super::returned::{with_binds, with_fetch_first, without_if_exists};
+use crate::access::Access;
 
 /// Rows that come with the answer to an execution, and with each fetch afterwards: the rows of a short transaction take one round trip.
 const ROWS_AT_ONCE: u32 = 100;

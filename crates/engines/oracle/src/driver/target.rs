@@ -6,10 +6,8 @@ use std::time::Duration;
 
 use archive::TargetRecord;
 
-use super::access::{Access, SETTINGS};
 use super::client::Client;
 use super::explain::is_unknown_to_stand_in;
-use super::foreign::RESERVED;
 use super::guard::{self, Surroundings};
 use super::rights::Privileges;
 use super::session::OracleSession;
@@ -17,6 +15,8 @@ use super::session_settings::{set_settings, try_settings};
 use super::source::OracleSource;
 use super::watch::OracleWatch;
 use super::{facts, overrides};
+use crate::access::{Access, SETTINGS};
+use crate::foreign::RESERVED;
 use engine::catalogue::Source;
 use engine::open_sessions;
 use engine::session_settings::{self, Replaced, SessionSettings};
@@ -25,7 +25,7 @@ use engine::{
 };
 use local_server::ControlConnection;
 
-pub(super) const RULES: &str = include_str!("rules.toml");
+pub(super) const RULES: &str = include_str!("../rules.toml");
 pub(super) const TITLE: &str = "Oracle Database";
 /// More servers of one statement than anybody gives it.
 const THREADS_MAX: u32 = 256;

@@ -3,9 +3,9 @@
 use std::thread::sleep;
 use std::time::Duration;
 
-use super::access::Access;
 use super::client::Client;
 use super::dialect::with_types;
+use crate::access::Access;
 use engine::register;
 use engine::value::Identities;
 use engine::{ErrorKind, OWN_TABLES, Result, TargetError};

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::access::Access;
 use super::bind::Array;
 use super::client::Client;
 use super::dialect::with_types;
 use super::read::{add_row, keep_row};
 use super::{guard, tables};
+use crate::access::Access;
 use engine::nonblocking::FirstRow;
 use engine::plan_text::plan_text;
 use engine::register;

@@ -10,23 +10,23 @@ use engine::inspection::Inspection;
 use engine::session_settings;
 use engine::{Result, Target, TargetUrl};
 
-pub(super) fn version() -> std::result::Result<String, String> {
+pub(crate) fn version() -> std::result::Result<String, String> {
     Ok("Oracle Database 12.2 or later".into())
 }
 
-pub(super) fn source(url: &TargetUrl) -> Result<Box<dyn Source>> {
+pub(crate) fn source(url: &TargetUrl) -> Result<Box<dyn Source>> {
     let (access, session) = of_url(url)?;
     session_settings::refuse(&session)?;
     let source = OracleSource::open(Arc::new(access), url.to_string(), false)?;
     Ok(Box::new(source))
 }
 
-pub(super) fn target(url: &TargetUrl) -> Result<Arc<dyn Target>> {
+pub(crate) fn target(url: &TargetUrl) -> Result<Arc<dyn Target>> {
     let (access, session) = of_url(url)?;
     Ok(Arc::new(OracleTarget::open(url, access, session)?))
 }
 
-pub(super) fn inspection(url: &TargetUrl) -> Result<Inspection> {
+pub(crate) fn inspection(url: &TargetUrl) -> Result<Inspection> {
     let (access, session) = of_url(url)?;
     inspect(&Arc::new(access), &session, url.others_allowed()?)
 }

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use archive::{IoOperation, Purpose};
 use engine::{Counted, FileIo, Result, ServerCounts, Tally, Transport, WaitClass, Watch};
 
-use super::access::Access;
 use super::class;
 use super::client::Client;
+use crate::access::Access;
 
 /// Columns of what is sampled.
 const SAMPLE: &str = "SELECT type, status, state, wait_class, event, program FROM v$session \

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use super::access::Access;
 use super::client::Client;
 use super::guard::{self, Surroundings};
 use super::session_settings::try_settings;
 use super::target::{RULES, TITLE, lacks, privileges};
 use super::{facts, overrides};
+use crate::access::Access;
 use engine::Result;
 use engine::inspection::{ClockOffset, Inspection, OwnPlace, PlaceState, RoundTrip};
 use engine::plain::days_from;
